@@ -1,0 +1,45 @@
+//! The command line. Data goes to stdout, talk to stderr, an error is followed by a `hint:`.
+
+pub(crate) mod dataset;
+pub(crate) mod mock_model;
+pub(crate) mod output;
+pub(crate) mod score;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// DiscoveryBench as large multi-model sweeps over many machines.
+#[derive(Parser)]
+#[command(name = "argosy", version, about, max_term_width = 110, infer_long_args = false)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Import, list, show and fetch the dataset.
+    Dataset(dataset::Arguments),
+    /// Serve an OpenAI-compatible stand-in model and judge, to rehearse without spending anything.
+    MockModel(mock_model::Arguments),
+    /// Score one stored answer, as upstream's `discovery_eval.py` does.
+    Score(score::Arguments),
+}
+
+/// Runs the command named on the command line.
+pub(crate) fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => error.exit(),
+    };
+    let result = match arguments.command {
+        Command::Dataset(arguments) => dataset::run(arguments),
+        Command::MockModel(arguments) => mock_model::run(arguments),
+        Command::Score(arguments) => score::run(arguments),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => output::fail(&error),
+    }
+}

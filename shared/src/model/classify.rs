@@ -1,0 +1,1 @@
+//! What an endpoint's answer, or the lack of one, means.

@@ -1,0 +1,1 @@
+//! Python's `str` methods where Rust's differ.
