@@ -1,4 +1,6 @@
 //! Support for the proofs in `tests/`: places, vectors, scripted peers.
 
+pub mod local_files;
 pub mod places;
+pub mod scripted;
 pub mod vectors;
