@@ -1,4 +1,5 @@
-//! Support for the proofs in `tests/`: places, vectors, scripted peers.
+//! Support for the proofs in `tests/`: places, vectors, scripted peers, Python twins.
 
 pub mod places;
+pub mod twin;
 pub mod vectors;
