@@ -9,7 +9,7 @@ pub(crate) fn pack() -> PromptPack {
     PromptPack::from_json(json().to_string().as_bytes()).unwrap()
 }
 
-fn json() -> Value {
+pub(super) fn json() -> Value {
     let agent = serde_json::json!({
         "template": [
             {"field": "system_prompt"}, "|", {"field": "tools"}, "|", {"field": "tool_names"}, "|",
