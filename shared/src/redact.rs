@@ -18,17 +18,8 @@ pub const MASK: &str = "********";
 /// innocent words.
 const SHORTEST: usize = 8;
 
-const KEYS: [&str; 9] = [
-    "aksk",
-    "token_id",
-    "authorization",
-    "cookie",
-    "jwt",
-    "password",
-    "proxy_authorization",
-    "set_cookie",
-    "token",
-];
+const KEYS: [&str; 9] =
+    ["aksk", "token_id", "authorization", "cookie", "jwt", "password", "proxy_authorization", "set_cookie", "token"];
 const SUFFIXES: [&str; 5] = ["_key", "_secret", "_token", "_jwt", "_password"];
 const NOT_KEYS: [&str; 1] = ["wrap_api_key"];
 const CONTAINERS: [&str; 9] = [
@@ -151,8 +142,7 @@ fn normalised(key: &str) -> String {
 }
 
 fn is_sensitive(normal: &str) -> bool {
-    !NOT_KEYS.contains(&normal)
-        && (KEYS.contains(&normal) || SUFFIXES.iter().any(|suffix| normal.ends_with(suffix)))
+    !NOT_KEYS.contains(&normal) && (KEYS.contains(&normal) || SUFFIXES.iter().any(|suffix| normal.ends_with(suffix)))
 }
 
 fn mask_value(value: &mut Value) {
@@ -190,10 +180,13 @@ mod tests {
 
     #[test]
     fn keys_that_sound_like_credentials_are_masked() {
-        for key in ["api_key", "API-KEY", "x.api.key", "Authorization", "set-cookie", "client_secret", "token", " jwt "] {
+        for key in ["api_key", "API-KEY", "x.api.key", "Authorization", "set-cookie", "client_secret", "token", " jwt "]
+        {
             assert!(is_sensitive_key(key), "{key}");
         }
-        for key in ["wrap_api_key", "key", "tokens", "max_tokens", "prompt_tokens_len", "keyed", "tool_call_id", "secret"] {
+        for key in
+            ["wrap_api_key", "key", "tokens", "max_tokens", "prompt_tokens_len", "keyed", "tool_call_id", "secret"]
+        {
             assert!(!is_sensitive_key(key), "{key}");
         }
     }

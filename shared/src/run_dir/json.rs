@@ -227,7 +227,8 @@ mod tests {
 
     #[test]
     fn empty_members_disappear_and_items_stay() {
-        let value = json!({"a": null, "b": "", "c": [], "d": {"e": {}}, "f": 0, "g": false, "h": [null, "", {"i": null}]});
+        let value =
+            json!({"a": null, "b": "", "c": [], "d": {"e": {}}, "f": 0, "g": false, "h": [null, "", {"i": null}]});
         assert_eq!(without_empty(value), json!({"f": 0, "g": false, "h": [null, "", {"i": null}]}));
     }
 }

@@ -175,12 +175,15 @@ mod tests {
         assert_eq!(json::pretty(&running).unwrap(), expected);
 
         let gold = json!("g");
-        let header = TaskHeader { task: &task, category: None, ground_truth: &gold, k: 10, strategy: AttemptStrategy::Avg };
+        let header =
+            TaskHeader { task: &task, category: None, ground_truth: &gold, k: 10, strategy: AttemptStrategy::Avg };
         let published = TaskIndex::published(&header, (1..=10).collect());
         let text = json::pretty(&published).unwrap();
         assert!(text.contains("\"9\": \"attempt-9\",\n    \"10\": \"attempt-10\"\n"), "numeric order: {text}");
-        assert!(text.ends_with("\"category\": null,\n  \"ground_truth\": \"g\",\n  \"attempt_plan\": {\n    \"k\": 10,\n    \
-                                \"strategy\": \"avg\"\n  }\n}\n"));
+        assert!(text.ends_with(
+            "\"category\": null,\n  \"ground_truth\": \"g\",\n  \"attempt_plan\": {\n    \"k\": 10,\n    \
+                                \"strategy\": \"avg\"\n  }\n}\n"
+        ));
         assert_eq!(serde_json::from_str::<TaskIndex>(&text).unwrap(), published);
     }
 
@@ -197,7 +200,9 @@ mod tests {
         partial["note"] = json!(1);
         let index = read(partial).unwrap();
         assert_eq!(index.shared.unwrap().category, None);
-        for bad in [json!({"01": "attempt-01"}), json!({"0": "attempt-0"}), json!({"1": "attempt-2"}), json!({"x": "y"})] {
+        for bad in
+            [json!({"01": "attempt-01"}), json!({"0": "attempt-0"}), json!({"1": "attempt-2"}), json!({"x": "y"})]
+        {
             let mut value = base.clone();
             value["attempts"] = bad;
             assert!(read(value).is_err());

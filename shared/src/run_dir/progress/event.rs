@@ -233,8 +233,9 @@ impl Kind {
 
     fn status(&self) -> Option<&'static str> {
         match self {
-            Self::AttemptFinished { failed: true, .. }
-            | Self::TaskFinished { severity: Some(Severity::Fatal), .. } => Some("failed"),
+            Self::AttemptFinished { failed: true, .. } | Self::TaskFinished { severity: Some(Severity::Fatal), .. } => {
+                Some("failed")
+            }
             Self::AttemptFinished { .. } | Self::TaskFinished { .. } => Some("completed"),
             Self::RunFinished { status, .. } => Some(status.as_str()),
             _ => None,
@@ -252,12 +253,12 @@ impl Kind {
             }),
             Self::TaskStarted { index, total, .. } => json!({"index": index, "total": total}),
             Self::ExecutionPlanResolved { plan, .. } => plan.clone(),
-            Self::AttemptRetry {
-                retry, max_retries, delay_seconds, scope, matched_pattern, retry_detail, ..
-            } => json!({
-                "retry": retry, "max_retries": max_retries, "retry_delay_seconds": delay_seconds, "stage": scope,
-                "scope": scope, "matched_pattern": matched_pattern, "retry_detail": retry_detail,
-            }),
+            Self::AttemptRetry { retry, max_retries, delay_seconds, scope, matched_pattern, retry_detail, .. } => {
+                json!({
+                    "retry": retry, "max_retries": max_retries, "retry_delay_seconds": delay_seconds, "stage": scope,
+                    "scope": scope, "matched_pattern": matched_pattern, "retry_detail": retry_detail,
+                })
+            }
             Self::TaskFinished { index, total, severity, .. } => {
                 let severity = severity.map_or(json!(""), |severity| json!(severity));
                 json!({"index": index, "total": total, "severity": severity})
