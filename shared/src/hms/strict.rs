@@ -80,7 +80,7 @@ fn sub_hypotheses(content: &str, hypothesis: &str, fallback: impl FnOnce() -> Py
     let mut object = finite_object(parse::chained(content))?;
     let mut elements = match object.get("sub_hypo") {
         Some(PyValue::List(elements)) => elements.clone(),
-        Some(other) => return Err(format!("`sub_hypo` is a {}, expected a list", other.type_name())),
+        Some(other) => return Err(format!("`sub_hypo` is {}, expected a list", json_type(other))),
         None => return Err("the key `sub_hypo` is missing".to_owned()),
     };
     if elements.len() > MAX_SUB_HYPOTHESES {
@@ -88,7 +88,7 @@ fn sub_hypotheses(content: &str, hypothesis: &str, fallback: impl FnOnce() -> Py
     }
     for (n, element) in elements.iter().enumerate() {
         if !matches!(element, PyValue::Dict(_)) {
-            return Err(format!("sub_hypo[{n}] is a {}, expected an object", element.type_name()));
+            return Err(format!("sub_hypo[{n}] is {}, expected an object", json_type(element)));
         }
         if let Some(key) = ["text", "context"].into_iter().find(|key| element.get(key).is_none()) {
             return Err(format!("sub_hypo[{n}] lacks the key `{key}`"));
@@ -131,17 +131,18 @@ fn count(key: &str, value: &PyValue, warnings: &mut Vec<String>) -> Result<(PyVa
     let number = match value {
         PyValue::Str(text) => match pyjson::loads(pystr::strip(text)) {
             Ok(number @ (PyValue::Int(_) | PyValue::Float(_))) => {
-                warnings.push(format!("the judge's `{key}` is the text \"{}\": read as a number", text.escape_debug()));
+                warnings
+                    .push(format!("the judge's `{key}` is the string \"{}\": read as a number", text.escape_debug()));
                 number
             }
-            _ => return Err(format!("`{key}` is a text that is no number")),
+            _ => return Err(format!("`{key}` is a string that is no number")),
         },
         other => other.clone(),
     };
     let size = match &number {
         PyValue::Int(value) => value.to_f64().unwrap_or(f64::INFINITY),
         PyValue::Float(value) => *value,
-        other => return Err(format!("`{key}` is a {}, expected a number", other.type_name())),
+        other => return Err(format!("`{key}` is {}, expected a number", json_type(other))),
     };
     if !(0.0..=MAX_COUNT).contains(&size) {
         return Err(format!("`{key}` is {size}, expected a count of 0 or more"));
@@ -161,7 +162,7 @@ fn relation(content: &str) -> Result<f64, String> {
         Some(PyValue::Str(option)) => {
             parse::relation_score(option).ok_or_else(|| "`answer` names none of the options".to_owned())
         }
-        Some(other) => Err(format!("`answer` is a {}, expected a string", other.type_name())),
+        Some(other) => Err(format!("`answer` is {}, expected a string", json_type(other))),
         None => Err("the key `answer` is missing".to_owned()),
     }
 }
@@ -171,7 +172,18 @@ fn finite_object(read: Result<PyValue, pyjson::Error>) -> Result<PyValue, String
     match read {
         Ok(value) if value.has_non_finite() => Err("a number is not finite".to_owned()),
         Ok(object @ PyValue::Dict(_)) => Ok(object),
-        Ok(other) => Err(format!("the reply is a {}, expected an object", other.type_name())),
+        Ok(other) => Err(format!("the reply is {}, expected an object", json_type(&other))),
         Err(error) => Err(format!("the reply is not JSON: {error}")),
+    }
+}
+
+fn json_type(value: &PyValue) -> &'static str {
+    match value {
+        PyValue::None => "null",
+        PyValue::Bool(_) => "a boolean",
+        PyValue::Int(_) | PyValue::Float(_) => "a number",
+        PyValue::Str(_) => "a string",
+        PyValue::List(_) => "a list",
+        PyValue::Dict(_) => "an object",
     }
 }
