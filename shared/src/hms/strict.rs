@@ -3,7 +3,6 @@
 //! Beyond upstream's reading it takes a Markdown fence off variables and relation replies, reads counts written as
 //! strings, and cuts an intersection that exceeds a size; the latter two are recorded as warnings.
 
-use num_bigint::BigInt;
 use num_traits::ToPrimitive as _;
 
 use super::{
@@ -147,13 +146,7 @@ fn count(key: &str, value: &PyValue, warnings: &mut Vec<String>) -> Result<(PyVa
     if !(0.0..=MAX_COUNT).contains(&size) {
         return Err(format!("`{key}` is {size}, expected a count of 0 or more"));
     }
-    // -0.0 would leave its sign in the record.
-    let number = if size == 0.0 { zero_like(&number) } else { number };
     Ok((number, size.abs()))
-}
-
-fn zero_like(number: &PyValue) -> PyValue {
-    if matches!(number, PyValue::Float(_)) { PyValue::Float(0.0) } else { PyValue::Int(BigInt::ZERO) }
 }
 
 fn relation(content: &str) -> Result<f64, String> {
