@@ -1,1 +1,3 @@
-//! (to be written)
+//! Asks the judge model and drives [`argosy_shared::hms`].
+
+pub mod metadata;
