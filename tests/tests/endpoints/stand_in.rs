@@ -303,10 +303,14 @@ fn real_prompts_are_recognised() {
         for asked in row["requests"].as_array().into_iter().flatten() {
             let Some(messages) = asked.get("messages").filter(|messages| messages.is_array()) else { continue };
             let kind = kind_of(&json!({"model": "m", "messages": messages})).kind;
-            let limit = asked["params"]["max_tokens"].as_u64();
-            let questions = matches!(kind, Kind::Variables | Kind::Relation);
-            let segments = matches!(kind, Kind::SubHypotheses | Kind::Context);
-            assert!(if limit == Some(250) { questions } else { segments }, "{} {kind} {asked}", row["id"]);
+            let expected = match asked["kind"].as_str() {
+                Some("sub_hypotheses") => Kind::SubHypotheses,
+                Some("context") => Kind::Context,
+                Some("var") => Kind::Variables,
+                Some("rel") => Kind::Relation,
+                other => panic!("{} {other:?}", row["id"]),
+            };
+            assert_eq!(kind, expected, "{}", row["id"]);
             *seen.entry(kind).or_default() += 1;
         }
     }
