@@ -3,4 +3,5 @@
 pub mod local_files;
 pub mod places;
 pub mod scripted;
+pub mod twin;
 pub mod vectors;
