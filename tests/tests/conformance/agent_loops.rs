@@ -110,6 +110,9 @@ async fn compare(row: &Row, pack: &PromptPack) -> Result<Outcome, String> {
     };
     let model = ScriptedModel::new(row.replies.iter().map(String::as_str).chain([AFTERWARDS]));
     let outcome = run(row, template, &model).await?;
+    if let Some(module) = missing_module(row, &outcome) {
+        return Ok(Outcome::Skipped(format!("the machine's python3 has no module {module}")));
+    }
 
     let requests = model.requests();
     let is_upstreams = |index: usize| compare_request(&requests[index], &row.requests[index]);
@@ -176,6 +179,14 @@ async fn compare(row: &Row, pack: &PromptPack) -> Result<Outcome, String> {
             Ok(Outcome::Documented(format!("{kind} is an observation, where upstream's process or run ends")))
         }
     }
+}
+
+/// A module that the code needs, upstream's Python had and this machine's does not have.
+fn missing_module(row: &Row, outcome: &agent::Outcome) -> Option<String> {
+    let complaint = |text: &str| Some(text.strip_prefix("ModuleNotFoundError: No module named ")?.to_owned());
+    let here = outcome.steps.iter().find_map(|step| complaint(step.observation.as_deref()?))?;
+    let there = row.steps.iter().any(|step| step.observation.as_deref().and_then(complaint).is_some());
+    (!there).then_some(here)
 }
 
 async fn run(row: &Row, template: &AgentTemplate, model: &ScriptedModel) -> Result<agent::Outcome, String> {
