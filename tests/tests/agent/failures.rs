@@ -88,9 +88,9 @@ async fn the_turn_limit() {
 #[tokio::test]
 async fn code_that_runs_too_long() {
     let mut assignment = react();
-    assignment.harness.command_timeout = 0.3;
+    assignment.harness.command_timeout = 2.0;
     let result = play(&assignment, &[&run("1"), &run("while True: pass"), "Final Answer: never asked for"]).await;
-    check(&result, Severity::Error, Code::HarnessTimeout, Phase::Run, Termination::Timeout, "command_timeout (0.3s)");
+    check(&result, Severity::Error, Code::HarnessTimeout, Phase::Run, Termination::Timeout, "command_timeout (2s)");
     assert_eq!(result.steps.len(), 2);
     let action = result.steps[1].action.as_ref().unwrap();
     assert_eq!((action.input.as_str(), action.executed), ("while True: pass", true));
@@ -100,12 +100,13 @@ async fn code_that_runs_too_long() {
 #[tokio::test]
 async fn a_loop_that_runs_too_long_in_python_or_in_the_model() {
     let mut assignment = react();
-    assignment.run_timeout_seconds = Some(1.5);
+    assignment.run_timeout_seconds = Some(4.0);
     let busy = [Answer::from(run("6 * 7")), Answer::from(run("while True: pass"))];
     let waiting = [Answer::from(run("6 * 7")), Answer::Never];
-    for (script, steps) in [(busy, 2), (waiting, 1)] {
-        let result = Worker::new().carry_out(&assignment, ScriptedModel::new(script)).await;
-        let says = "execution.run_timeout_seconds (1.5s)";
+    let carry_out = async |script: [Answer; 2]| Worker::new().carry_out(&assignment, ScriptedModel::new(script)).await;
+    let (busy, waiting) = tokio::join!(carry_out(busy), carry_out(waiting));
+    for (result, steps) in [(busy, 2), (waiting, 1)] {
+        let says = "execution.run_timeout_seconds (4s)";
         check(&result, Severity::Error, Code::HarnessTimeout, Phase::Run, Termination::Timeout, says);
         assert_eq!(result.steps.len(), steps);
         assert_eq!(observations(&result), ["42"]);
