@@ -17,6 +17,9 @@ use crate::{
     spec::JudgePolicy,
 };
 
+/// Bodies of unusable replies that are kept, the last ones.
+const MAX_RAW_REPLIES: usize = 8;
+
 /// One answer being scored.
 ///
 /// ```text
@@ -191,6 +194,8 @@ impl Judging {
             call.blame(problem, &outcome);
         }
         self.calls.push(call);
+        let kept = self.calls.iter_mut().rev().filter(|call| call.raw.is_some());
+        kept.skip(MAX_RAW_REPLIES).for_each(|call| call.raw = None);
         self.pause = verdict.pause;
         self.warnings.extend(verdict.warnings.into_iter().map(|warning| format!("{subject}: {warning}")));
         match verdict.next {
