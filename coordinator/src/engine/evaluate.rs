@@ -58,14 +58,14 @@ async fn judge(run: &Run, journal: &dyn Journal, job: &JudgeJob) -> Result<Outco
         let answer = result.final_answer.unwrap_or_default();
         match run.judge.judge(task, gold, &answer).await {
             Ok(judgement) => judgement,
-            Err(failure) => return Ok(Outcome::Failed(vec![failure.issue()])),
+            Err(failure) => return Ok(Outcome::Failed(vec![failure.issue])),
         }
     } else {
         Judgement::no_answer()
     };
     // A score outside 0..1 exists only under the upstream policy; what is no number is no score under any.
-    if !judgement.metrics.score.is_finite() {
-        let text = format!("the evaluation ended with {}, which is no score", judgement.metrics.score);
+    if ![judgement.score, judgement.recall_context, judgement.mean_accuracy_score].iter().all(|x| x.is_finite()) {
+        let text = format!("the evaluation ended with {}, which is no score", judgement.score);
         return Ok(Outcome::Failed(vec![Issue::new(Phase::Evaluate, Code::JudgeInvalidOutput, text)]));
     }
     let body = serde_json::to_vec(&judgement).map_err(|error| error.to_string())?;
@@ -73,5 +73,5 @@ async fn judge(run: &Run, journal: &dyn Journal, job: &JudgeJob) -> Result<Outco
         .put(&job.execution, Kind::Judgement, Bytes::from(body))
         .await
         .map_err(|error| error.to_string())?;
-    Ok(Outcome::Judged { record, score: judgement.metrics.score, issues: judgement.issues() })
+    Ok(Outcome::Judged { record, score: judgement.score, issues: judgement.issues })
 }

@@ -66,7 +66,10 @@ impl Actor {
             publisher,
             publishing: Some(publishing),
             progress,
-            figures: Figures::default(),
+            figures: Figures {
+                reused: self.state.run_of(&run.id).map_or(0, |view| view.tally.done() as usize),
+                ..Figures::default()
+            },
             started: self.clock.monotonic(),
         };
         self.runs.insert(run.id.clone(), active);

@@ -4,7 +4,7 @@ use argosy_shared::{
     id::ExecutionKey,
     issue::Issue,
     result::{AnswerSource, ExecutionResult},
-    run_dir::{AttemptRecord, BenchmarkMeta, EvaluationProvenance, JudgeTelemetry},
+    run_dir::{AttemptRecord, BenchmarkMeta, EvaluationProvenance, JudgeTelemetry, Metrics},
     task::Blob,
 };
 
@@ -61,7 +61,7 @@ impl Loaded {
     /// The record.
     pub(super) fn record<'a>(&'a self, run: &'a Run) -> AttemptRecord<'a> {
         AttemptRecord {
-            metrics: self.judgement.as_ref().map(|judgement| judgement.metrics),
+            metrics: self.judgement.as_ref().map(metrics),
             execution: self.execution.as_ref(),
             template: run.template(),
             issues: &self.issues,
@@ -76,17 +76,51 @@ impl Loaded {
 fn meta(run: &Run, answer_source: AnswerSource, judgement: Option<&Judgement>) -> BenchmarkMeta {
     BenchmarkMeta {
         answer_source,
-        judge_model: run.judge.model_id().to_owned(),
+        judge_model: run.judge.settings().model.clone(),
         eval_rec: judgement.and_then(|judgement| judgement.eval_rec.clone()),
         provenance: EvaluationProvenance {
             dataset_commit: run.dataset.identity.commit.clone(),
             prompt_pack: run.dataset.identity.pack_hash.clone(),
             judge_policy: run.benchmark.judge_policy,
             judge_params: run.judge.params_in_force(),
-            judge_changed_params: judgement.map(|judgement| judgement.changed_params.clone()).unwrap_or_default(),
-            judge_warnings: judgement.map(|judgement| judgement.warnings.clone()).unwrap_or_default(),
-            judge_telemetry: judgement.map_or_else(JudgeTelemetry::default, |judgement| judgement.telemetry.clone()),
+            judge_changed_params: judgement.map(changed_params).unwrap_or_default(),
+            judge_warnings: judgement
+                .map(|judgement| judgement.issues.iter().map(|issue| issue.message.clone()).collect())
+                .unwrap_or_default(),
+            judge_telemetry: judgement.map(telemetry).unwrap_or_default(),
         },
+    }
+}
+
+fn metrics(judgement: &Judgement) -> Metrics {
+    Metrics {
+        score: judgement.score,
+        recall_context: judgement.recall_context,
+        mean_accuracy_score: judgement.mean_accuracy_score,
+    }
+}
+
+/// Every change once, in the order in which it was first made.
+fn changed_params(judgement: &Judgement) -> Vec<String> {
+    let mut changed: Vec<String> = Vec::new();
+    for change in judgement.calls.iter().flat_map(|call| &call.changed_params) {
+        if !changed.contains(change) {
+            changed.push(change.clone());
+        }
+    }
+    changed
+}
+
+fn telemetry(judgement: &Judgement) -> JudgeTelemetry {
+    let calls = &judgement.calls;
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    JudgeTelemetry {
+        calls: count(calls.len()),
+        repeated_calls: count(calls.iter().filter(|call| call.attempt > 1).count()),
+        request_retries: calls.iter().map(|call| call.request_retries).sum(),
+        prompt_tokens_total: calls.iter().filter_map(|call| call.usage.prompt).sum(),
+        completion_tokens_total: calls.iter().filter_map(|call| call.usage.completion).sum(),
+        elapsed_ms: calls.iter().map(|call| call.elapsed_ms).sum(),
     }
 }
 
