@@ -8,7 +8,7 @@ mod record;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use argosy_shared::{
-    backoff::Backoff,
+    patience::Patience,
     id::{AttemptKey, ExecutionKey, RunId, TaskId},
     run_dir::{
         ResolvedPlan, RetryRecord, RunStatus, TaskHeader,
@@ -99,7 +99,7 @@ pub(super) struct Publisher {
 impl Publisher {
     /// Works until nobody can send jobs any more.
     pub(super) async fn work(mut self, mut jobs: mpsc::UnboundedReceiver<Job>) {
-        let mut backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(10));
+        let mut backoff = Patience::new(Duration::from_millis(500), Duration::from_secs(10));
         while let Some(job) = jobs.recv().await {
             let mut trouble = false;
             loop {
@@ -233,8 +233,13 @@ impl Publisher {
                 }
             }
             let severity = records.iter().filter_map(|(_, record)| record.worst()).max();
-            let gold = run.gold(&task.id);
-            let header = TaskHeader::new(&task.id, task.category.as_deref(), gold, run.execution.k);
+            let header = TaskHeader {
+                task: &task.id,
+                category: task.category.as_deref(),
+                ground_truth: &run.gold(&task.id).into(),
+                k: run.execution.k,
+                strategy: run.execution.strategy,
+            };
             run.store.publish(&header, &records)?;
             for kind in [
                 Kind::PartialSaved { task: task.clone() },
