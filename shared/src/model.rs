@@ -4,6 +4,7 @@
 //! [`Model`] is the seam: [`openai_chat::Client`] is the real one; tests put scripted ones behind it.
 
 pub mod classify;
+pub mod download;
 pub mod openai_chat;
 pub mod secret;
 
