@@ -1,5 +1,6 @@
 //! The command line. Data goes to stdout, talk to stderr, an error is followed by a `hint:`.
 
+pub(crate) mod config;
 pub(crate) mod dataset;
 pub(crate) mod mock_model;
 pub(crate) mod output;
