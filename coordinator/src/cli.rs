@@ -4,6 +4,7 @@ pub(crate) mod dataset;
 pub(crate) mod mock_model;
 pub(crate) mod output;
 pub(crate) mod score;
+pub(crate) mod summary;
 
 use std::process::ExitCode;
 
@@ -25,6 +26,8 @@ enum Command {
     MockModel(mock_model::Arguments),
     /// Score one stored answer, as upstream's `discovery_eval.py` does.
     Score(score::Arguments),
+    /// Compute a run's scores from its results again, show them, and write `metrics.json` and `summary.md`.
+    Summary(summary::Arguments),
 }
 
 /// Runs the command named on the command line.
@@ -37,6 +40,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Dataset(arguments) => dataset::run(arguments),
         Command::MockModel(arguments) => mock_model::run(arguments),
         Command::Score(arguments) => score::run(arguments),
+        Command::Summary(arguments) => summary::run(arguments),
     };
     match result {
         Ok(code) => code,

@@ -46,9 +46,11 @@ fn libraries_stay_in_their_places() {
             if in_tests || places.iter().any(|place| path.starts_with(place)) {
                 continue;
             }
-            wrong.extend(code_lines(&text).filter(|(_, line)| names(line, library)).map(|(number, line)| {
-                format!("{path}:{number}: {library} belongs into {places:?}: {}", line.trim())
-            }));
+            wrong.extend(
+                code_lines(&text).filter(|(_, line)| names(line, library)).map(|(number, line)| {
+                    format!("{path}:{number}: {library} belongs into {places:?}: {}", line.trim())
+                }),
+            );
         }
         if path.starts_with("worker/") {
             wrong.extend(

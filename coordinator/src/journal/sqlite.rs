@@ -1,0 +1,1 @@
+//! A journal in an SQLite file (being written).
