@@ -1,1 +1,3 @@
-//! (to be written)
+//! The dataset.
+
+pub mod pack;

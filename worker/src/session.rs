@@ -110,10 +110,8 @@ pub async fn run(config: Config, channel: Channel, shutdown: Shutdown) -> Result
         client.set_session(&registration.session);
         // Renewals see the session end first when the coordinator restarts; they say so through this token.
         let ended = CancellationToken::new();
-        let renewing = supervise::spawn(
-            "renew",
-            renewal::keep(client.clone(), held.clone(), registration.clone(), ended.clone()),
-        );
+        let renewing =
+            supervise::spawn("renew", renewal::keep(client.clone(), held.clone(), registration.clone(), ended.clone()));
         let mut draining = false;
         loop {
             let free = config.slots.saturating_sub(u32::try_from(slots.len()).unwrap_or(u32::MAX));
