@@ -1,4 +1,4 @@
-//! Support for the proofs in `tests/`: places, vectors, scripted peers, Python twins.
+//! Support for the proofs in `tests/`: places, vectors, scripted peers.
 
 pub mod local_files;
 pub mod places;

@@ -6,6 +6,7 @@
 //! session registers again.
 
 mod client;
+mod files;
 mod models;
 mod renewal;
 mod slot;

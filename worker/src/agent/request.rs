@@ -45,7 +45,7 @@ pub fn settle<'a>(reply: &'a str, stop: &[String], request: &ChatRequest, change
     else {
         return Settled { text: reply, stop_ignored: false };
     };
-    let dropped = changed_params.iter().any(|change| change.starts_with("dropped stop"));
+    let dropped = changed_params.iter().any(|change| change == "dropped stop");
     let sent = request.params.get("stop").filter(|_| !dropped);
     match sent {
         None | Some(Value::Null) => Settled { text: &reply[..end], stop_ignored: false },

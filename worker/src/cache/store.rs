@@ -39,7 +39,7 @@ pub(super) async fn scan(folder: PathBuf) -> Result<Vec<Blob>, Error> {
                 found.push((about.modified().map_err(refuse)?, Blob { sha256: name, bytes: about.len() }));
             }
         }
-        found.sort_by(|(a, _), (b, _)| a.cmp(b));
+        found.sort_by_key(|(modified, _)| *modified);
         Ok(found.into_iter().map(|(_, blob)| blob).collect())
     })
     .await
