@@ -127,7 +127,7 @@ fn write(path: &Path, content: &[u8]) -> Result<(), Error> {
     if fs::read(path).is_ok_and(|present| present == content) {
         return Ok(());
     }
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = path.parent().unwrap_or_else(|| Path::new("."));
     let mut file = tempfile::Builder::new().prefix(".demo-").tempfile_in(folder).map_err(at(folder))?;
     file.write_all(content).map_err(at(path))?;
     file.persist(path).map_err(|error| at(path)(error.error))?;

@@ -107,7 +107,7 @@ print(f"alive of the lightest third {shares[0]} %, of the middle third {shares[1
 """
 
 HONEY_FINDING_CODER = (
-    "In the years 2015 to 2019, hives on the south slope gave more honey than hives on the north slope: a mean of "
+    "Over all seasons, hives on the south slope gave more honey than hives on the north slope: a mean of "
     "20.5 kg against 14.3 kg in a season, a difference of 6.2 kg."
 )
 HONEY_FINDING_REACT = (

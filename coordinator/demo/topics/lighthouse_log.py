@@ -2,7 +2,7 @@
 
 import math
 
-from authoring import Dice, Metadata, Query, Sub, Table, Topic, Verdict, coder, react, single
+from authoring import Dice, Metadata, Query, Table, Topic, Verdict, coder, react, single
 
 
 def rows():

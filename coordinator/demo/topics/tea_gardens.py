@@ -1,6 +1,6 @@
 """An invented tea garden on two terraces."""
 
-from authoring import Dice, Metadata, Query, Sub, Table, Topic, Verdict, coder, react, single
+from authoring import Dice, Metadata, Query, Sub, Table, Topic, Verdict, coder, react
 
 
 def rows():

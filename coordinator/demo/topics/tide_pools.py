@@ -71,7 +71,7 @@ print(f"shaded {statistics.mean(limpets['shaded']):.1f}, sunny {statistics.mean(
 ANEMONES_BY_SHADE = """
 counts = {}
 for row in rows:
-    zone = "high" if float(row["height_m"]) > 1.5 else "low"
+    zone = "above 1.5 m" if float(row["height_m"]) > 1.5 else "below 1.5 m"
     counts.setdefault((row["shade"], zone), []).append(int(row["anemones"]))
 lines = []
 for shade, zone in sorted(counts):
