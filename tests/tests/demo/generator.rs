@@ -16,11 +16,14 @@ fn the_generator_reproduces_the_files_on_every_python() {
     committed.insert("script.json".into(), fs::read(crate::sources().join("script.json")).expect("the script"));
     assert!(committed.len() > 30);
 
+    let leftovers = || ["__pycache__", "topics/__pycache__"].map(|name| crate::sources().join(name).exists());
+    let before = leftovers();
     for python in pythons() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let output = Command::new(&python)
             .arg(crate::sources().join("generate.py"))
             .arg(folder.path())
+            .env_remove("PYTHONDONTWRITEBYTECODE")
             .output()
             .unwrap_or_else(|error| panic!("{}: {error}", python.display()));
         assert!(output.status.success(), "{}: {}", python.display(), String::from_utf8_lossy(&output.stderr));
@@ -31,7 +34,7 @@ fn the_generator_reproduces_the_files_on_every_python() {
             assert!(*content == committed[path], "{}: {} differs", python.display(), path.display());
         }
     }
-    assert!(!crate::sources().join("topics/__pycache__").exists(), "the generator leaves nothing behind");
+    assert_eq!(leftovers(), before, "the generator leaves nothing behind");
 }
 
 /// The machine's own Python and every version that is installed besides.
