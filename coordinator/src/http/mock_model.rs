@@ -20,7 +20,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use futures::{Stream, stream};
+use futures::{Stream, StreamExt as _, stream};
 use serde_json::json;
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
@@ -200,8 +200,13 @@ fn respond(plan: Plan) -> Response {
         Body::Cut(kind, text) => {
             // The server drops the connection when the body's stream fails; the length promises more than comes.
             let promised = text.len() + 1000;
-            let parts = [Ok(Bytes::from(text)), Err(io::Error::other("cut on purpose"))];
-            let mut response = streamed(status, kind, Box::pin(stream::iter(parts)));
+            let cut = async {
+                // What was said so far goes out while this waits; else the client might see no answer at all.
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                Err(io::Error::other("cut on purpose"))
+            };
+            let parts = stream::iter([Ok(Bytes::from(text))]).chain(stream::once(cut));
+            let mut response = streamed(status, kind, Box::pin(parts));
             response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(promised));
             response
         }

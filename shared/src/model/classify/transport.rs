@@ -62,7 +62,7 @@ impl Transport {
             }
             Self::Connect(Connect::TimedOut, _) => format!("no connection to {host}: nobody answered in time"),
             Self::Connect(Connect::Other, cause) => format!("no connection to {host}: {cause}"),
-            Self::Unanswered { cause, .. } => format!("{host} closed the connection without an answer ({cause})"),
+            Self::Unanswered { cause, .. } => format!("the connection to {host} ended without an answer ({cause})"),
             Self::Cut(cause) => format!("the answer of {host} was cut short ({cause})"),
             Self::NotHttp(cause) => format!("{host} does not speak HTTP ({cause})"),
             Self::Encoding(cause) => format!("the answer of {host} does not decompress ({cause})"),
