@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, BufRead as _, BufReader},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -84,20 +84,27 @@ pub(super) async fn insert(
 /// What is wrong with a stored file, if anything.
 pub(super) async fn check(path: PathBuf, blob: &Blob) -> Result<Option<String>, Error> {
     let expected = blob.sha256.clone();
-    blocking(move || {
-        let digest = File::open(&path).and_then(|mut file| {
-            let mut digest = Sha256::new();
-            io::copy(&mut file, &mut digest)?;
-            Ok(hex::encode(digest.finalize()))
-        });
-        match digest {
-            Ok(found) if found == expected => Ok(None),
-            Ok(found) => Ok(Some(format!("its SHA-256 is {found}"))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Some("it is gone".to_owned())),
-            Err(error) => Err(Error::Io { path, reason: Arc::new(error) }),
-        }
+    blocking(move || match File::open(&path).and_then(digest_of) {
+        Ok(found) if found == expected => Ok(None),
+        Ok(found) => Ok(Some(format!("its SHA-256 is {found}"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Some("it is gone".to_owned())),
+        Err(error) => Err(Error::Io { path, reason: Arc::new(error) }),
     })
     .await
+}
+
+fn digest_of(file: File) -> io::Result<String> {
+    let mut digest = Sha256::new();
+    let mut reader = BufReader::with_capacity(64 << 10, file);
+    loop {
+        let chunk = reader.fill_buf()?;
+        if chunk.is_empty() {
+            return Ok(hex::encode(digest.finalize()));
+        }
+        digest.update(chunk);
+        let read = chunk.len();
+        reader.consume(read);
+    }
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
