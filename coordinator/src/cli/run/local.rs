@@ -7,7 +7,7 @@ use argosy_coordinator::{
     dataset::{Dataset, TaskIndex},
     engine::{Handle, Progress, Run, Settings},
     grpc,
-    journal::{Journal, sqlite::SqliteJournal},
+    journal::{Journal, sqlite::{Options, Sqlite}},
     judge::Judge,
 };
 use argosy_shared::{
@@ -47,7 +47,7 @@ impl Fleet {
         directory: Directory,
         shutdown: &Shutdown,
     ) -> anyhow::Result<Self> {
-        let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(&directory.journal).await?);
+        let journal: Arc<dyn Journal> = Arc::new(Sqlite::open(&Options::at(&directory.journal)).await?);
         let (engine, engine_task) =
             Handle::start(Settings::default(), journal.clone(), Arc::new(SystemClock::new())).await?;
         let worker_config = worker_config(&plan)?;
