@@ -12,6 +12,7 @@ pub mod run;
 mod actor;
 mod evaluate;
 mod publish;
+mod runs;
 mod session;
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
@@ -24,6 +25,7 @@ use argosy_shared::{
     result::ExecutionResult,
     spec::EnvironmentId,
     supervise::{self, Task},
+    task::Blob,
     time::Clock,
     trajectory::StepRecord,
 };
@@ -31,7 +33,10 @@ use bytes::Bytes;
 use tokio::sync::{mpsc, oneshot, watch};
 
 pub use self::{progress::Progress, run::Run};
-use crate::journal::Journal;
+use crate::{
+    journal::{self, Journal, Kind},
+    scheduler::{self, SessionId, State},
+};
 
 /// Messages that wait in the mailbox at most; senders wait beyond.
 const MAILBOX: usize = 1024;
@@ -43,11 +48,13 @@ pub struct Settings {
     pub lease: Duration,
     /// How often workers renew.
     pub renew: Duration,
+    /// Judgings at once, over all runs.
+    pub judge_concurrency: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { lease: Duration::from_secs(12), renew: Duration::from_secs(3) }
+        Self { lease: Duration::from_secs(12), renew: Duration::from_secs(3), judge_concurrency: 16 }
     }
 }
 
@@ -122,6 +129,14 @@ pub enum Refusal {
     Unavailable(String),
 }
 
+/// Why an engine cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] journal::Error),
+}
+
 type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
 
 /// What reaches the engine's mailbox.
@@ -129,25 +144,52 @@ enum Message {
     Register(Registering, Reply<Registered>),
     Lease { session: String, free: u32, wait: Duration, reply: Reply<Leases> },
     Renew { session: String, held: Vec<ExecutionKey>, reply: Reply<Renewed> },
-    Step { session: String, key: ExecutionKey, step: Box<StepRecord>, reply: Reply<()> },
+    Steps { session: String, key: ExecutionKey, steps: Vec<StepRecord>, reply: Reply<()> },
     Blob { session: String, sha256: String, reply: Reply<Option<PathBuf>> },
-    Result { session: String, key: ExecutionKey, result: Box<ExecutionResult>, reply: Reply<bool> },
+    Result(Box<Uploaded>),
     Release { session: String, key: ExecutionKey, reason: String, reply: Reply<()> },
+    Undelivered { session: SessionId, keys: Vec<ExecutionKey> },
     Deregister { session: String, reply: Reply<()> },
     Submit { run: Box<Run>, reply: Reply<watch::Receiver<Progress>> },
-    Cancel { run: RunId, reply: Reply<()> },
+    Pause { run: RunId, reason: String },
+    Resume { run: RunId },
+    Shutdown { reply: Reply<()> },
+    Close { reply: Reply<()> },
     Evaluated(Box<evaluate::Evaluated>),
     Published(publish::Published),
 }
 
+/// A result that is durable as bytes and not yet known to the scheduler.
+struct Uploaded {
+    session: String,
+    key: ExecutionKey,
+    result: ExecutionResult,
+    blob: Blob,
+    reply: Reply<bool>,
+}
+
 impl Handle {
-    /// Starts an engine over a journal. It ends when the returned task is dropped.
-    #[must_use]
-    pub fn start(settings: Settings, journal: Arc<dyn Journal>, clock: Arc<dyn Clock>) -> (Self, Task<()>) {
+    /// Starts an engine with what its journal remembers. It ends when the returned task is dropped.
+    ///
+    /// # Errors
+    /// The journal cannot be read.
+    pub async fn start(
+        settings: Settings,
+        journal: Arc<dyn Journal>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<(Self, Task<()>), Error> {
+        let events = journal::read_all(&*journal).await?;
+        let replayed = State::replay(scheduler::Settings { lease: settings.lease }, &events);
+        for (position, violation) in &replayed.skipped {
+            tracing::error!(position, %violation, "an event of the journal does not follow from those before it");
+        }
+        let mut state = replayed.state;
+        state.after_restart(clock.monotonic());
         let (mailbox, messages) = mpsc::channel(MAILBOX);
         let handle = Self { mailbox: mailbox.clone(), journal: journal.clone() };
-        let actor = actor::Actor::new(settings, journal, clock, mailbox);
-        (handle, supervise::spawn("engine", actor.run(messages)))
+        let instance = uuid::Uuid::new_v4().simple().to_string();
+        let actor = actor::Actor::new(settings, journal, clock, mailbox, state, instance);
+        Ok((handle, supervise::spawn("engine", actor.run(messages))))
     }
 
     /// Lets a worker in.
@@ -185,13 +227,13 @@ impl Handle {
         self.ask(|reply| Message::Renew { session, held, reply }).await
     }
 
-    /// Takes a finished step; durable when this returns.
+    /// Takes finished steps of one execution; durable when this returns.
     ///
     /// # Errors
     /// The session is unknown, the execution is not the live one, or the journal cannot be written.
-    pub async fn step(&self, session: &str, key: ExecutionKey, step: StepRecord) -> Result<(), Refusal> {
-        let (session, step) = (session.to_owned(), Box::new(step));
-        self.ask(|reply| Message::Step { session, key, step, reply }).await
+    pub async fn steps(&self, session: &str, key: ExecutionKey, steps: Vec<StepRecord>) -> Result<(), Refusal> {
+        let session = session.to_owned();
+        self.ask(|reply| Message::Steps { session, key, steps, reply }).await
     }
 
     /// Where a data file lies.
@@ -212,9 +254,13 @@ impl Handle {
         let result: ExecutionResult = serde_json::from_slice(&body)
             .map_err(|error| Refusal::Refused(format!("the result of {key} cannot be read: {error}")))?;
         // The bytes are made durable out here, so that a large result does not hold up the engine.
-        self.journal.put_result(&key, body).await.map_err(|error| Refusal::Unavailable(error.to_string()))?;
-        let (session, result) = (session.to_owned(), Box::new(result));
-        self.ask(|reply| Message::Result { session, key, result, reply }).await
+        let blob = self
+            .journal
+            .put(&key, Kind::Result, body)
+            .await
+            .map_err(|error| Refusal::Unavailable(error.to_string()))?;
+        let session = session.to_owned();
+        self.ask(|reply| Message::Result(Box::new(Uploaded { session, key, result, blob, reply }))).await
     }
 
     /// Takes a lease back unfinished; charged to no budget.
@@ -244,12 +290,24 @@ impl Handle {
         self.ask(|reply| Message::Submit { run, reply }).await
     }
 
-    /// Ends a run; what is finished stays.
+    /// Starts nothing more of a run; what runs may end.
+    pub async fn pause(&self, run: RunId, reason: String) {
+        // An engine that has ended has nothing to pause.
+        let _ = self.mailbox.send(Message::Pause { run, reason }).await;
+    }
+
+    /// Goes on with a paused run.
+    pub async fn resume(&self, run: RunId) {
+        let _ = self.mailbox.send(Message::Resume { run }).await;
+    }
+
+    /// Gives out nothing more, lets judgings end, writes what is to be written, and marks unfinished runs as
+    /// interrupted. The engine is of no use afterwards.
     ///
     /// # Errors
-    /// No such run, or the journal cannot be written.
-    pub async fn cancel(&self, run: RunId) -> Result<(), Refusal> {
-        self.ask(|reply| Message::Cancel { run, reply }).await
+    /// The engine has ended already.
+    pub async fn shut_down(&self) -> Result<(), Refusal> {
+        self.ask(|reply| Message::Shutdown { reply }).await
     }
 
     async fn ask<T>(&self, message: impl FnOnce(Reply<T>) -> Message) -> Result<T, Refusal> {

@@ -97,6 +97,12 @@ impl Judge {
         &self.settings
     }
 
+    /// The request parameters in force, by kind of call.
+    #[must_use]
+    pub fn params_in_force(&self) -> serde_json::Map<String, Value> {
+        prompt::params_in_force(&self.prompts, &self.settings)
+    }
+
     /// Scores the complete answer to a task. Both workflows are empty, as the test splits publish none.
     ///
     /// An answer that is missing is not to be judged: [`Judgement::no_answer`].

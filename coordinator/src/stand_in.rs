@@ -43,6 +43,7 @@ pub use stats::Stats;
 #[derive(Debug)]
 pub struct StandIn {
     script: Script,
+    finder: script::Finder,
     api_key: Option<Secret>,
     memory: Mutex<Memory>,
 }
@@ -53,7 +54,8 @@ impl StandIn {
     pub fn new(script: Script, api_key: Option<Secret>) -> Self {
         let bucket = script.rate_limit.map(bucket::Bucket::new);
         let memory = Memory { bucket, ..Memory::default() };
-        Self { script, api_key: api_key.filter(|key| !key.is_empty()), memory: Mutex::new(memory) }
+        let finder = script::Finder::new(&script.tasks);
+        Self { script, finder, api_key: api_key.filter(|key| !key.is_empty()), memory: Mutex::new(memory) }
     }
 
     /// The model ids of `/v1/models`.

@@ -14,7 +14,7 @@ mod slot;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use argosy_shared::{
-    backoff::Backoff,
+    patience::Patience,
     id::ExecutionKey,
     lease::Assignment,
     model::secret::Secret,
@@ -93,7 +93,7 @@ pub async fn run(config: Config, channel: Channel, shutdown: Shutdown) -> Result
     let held = Held::default();
     let mut slots = FuturesUnordered::new();
     let mut models = Models::default();
-    let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(10));
+    let mut backoff = Patience::new(Duration::from_millis(100), Duration::from_secs(10));
 
     'registered: loop {
         let registration = match client.register(&config).await {

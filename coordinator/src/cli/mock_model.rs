@@ -148,8 +148,9 @@ fn closing(stats: &Stats) -> String {
     let kinds = list(stats.by_kind.iter().map(|(kind, count)| (kind.to_string(), *count)).collect());
     let errors = list(stats.errors.iter().map(|(status, count)| (status.to_string(), *count)).collect());
     format!(
-        "{} calls ({kinds}); {} replies, {} malformed, errors: {}; at most {} at once; {} prompt and {} completion tokens",
+        "{} calls{}; {} replies, {} malformed, errors: {}; at most {} at once; {} prompt and {} completion tokens",
         stats.calls,
+        if kinds.is_empty() { String::new() } else { format!(" ({kinds})") },
         stats.replies,
         stats.malformed,
         if errors.is_empty() { "none" } else { &errors },

@@ -10,7 +10,7 @@ mod runs;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use argosy_shared::{
-    backoff::Backoff,
+    patience::Patience,
     id::RunId,
     supervise::{self, Task},
     time::Clock,
@@ -115,13 +115,11 @@ impl Actor {
             Message::Register(worker, reply) => self.register(worker, reply, batch),
             Message::Lease { session, free, wait, reply } => self.park(session, free, wait, reply),
             Message::Renew { session, held, reply } => self.renew(&session, held, reply, batch),
-            Message::Step { session, key, step, reply } => self.step(&session, key, *step, reply),
+            Message::Steps { session, key, steps, reply } => self.steps(&session, key, steps, reply),
             Message::Blob { session, sha256, reply } => self.blob(&session, &sha256, reply),
-            Message::Result { session, key, result, blob, reply } => {
-                self.result(&session, key, &result, blob, reply, batch);
-            }
+            Message::Result(uploaded) => self.result(*uploaded, batch),
             Message::Release { session, key, reason, reply } => self.release(&session, key, reason, reply, batch),
-            Message::Undelivered(keys) => self.undelivered(keys, batch),
+            Message::Undelivered { session, keys } => self.undelivered(&session, keys, batch),
             Message::Deregister { session, reply } => self.deregister(&session, reply, batch),
             Message::Submit { run, reply } => self.submit(*run, reply, batch),
             Message::Pause { run, reason } => {
@@ -133,13 +131,16 @@ impl Actor {
             Message::Evaluated(evaluated) => self.evaluated(*evaluated, batch),
             Message::Published(published) => self.published(published, batch),
             Message::Shutdown { reply } => self.shut_down(reply, batch),
+            Message::Close { reply } => self.close(reply, batch),
         }
     }
 
     /// Decides and applies; what must wait for the journal goes into the batch.
     fn decide(&mut self, input: Input, batch: &mut Batch) -> Reply {
         let decision = self.state.decide(self.clock.monotonic(), input);
-        self.state.commit(&decision);
+        for violation in self.state.commit(&decision) {
+            tracing::error!(%violation, "an invariant of the scheduler was about to be broken");
+        }
         batch.events.extend(decision.events);
         for effect in decision.effects {
             batch.after.push(Box::new(move |actor: &mut Self| actor.carry_out(effect)));
@@ -150,8 +151,8 @@ impl Actor {
     /// Makes the batch durable, however long that takes, and then lets everybody know.
     async fn settle(&mut self, batch: Batch) {
         if !batch.events.is_empty() {
-            let mut backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(5));
-            while let Err(error) = self.journal.append(&batch.events).await {
+            let mut backoff = Patience::new(Duration::from_millis(200), Duration::from_secs(5));
+            while let Err(error) = self.journal.append(batch.events.clone()).await {
                 tracing::error!(%error, "the journal cannot be written; everything waits");
                 self.show_trouble(&format!("the journal cannot be written: {error}; it goes on by itself once this is fixed"));
                 tokio::time::sleep(backoff.next_delay()).await;
@@ -164,8 +165,18 @@ impl Actor {
 
     fn carry_out(&mut self, effect: Effect) {
         match effect {
-            Effect::WriteRetry(notice) => self.to_publisher(&notice.execution.attempt.run.clone(), notice.into()),
-            Effect::Publish(attempt) => self.to_publisher(&attempt.attempt.run.clone(), attempt.into()),
+            Effect::WriteRetry(notice) => {
+                let run = notice.execution.attempt.run.clone();
+                if let Some(active) = self.runs.get_mut(&run) {
+                    active.figures.retries += 1;
+                }
+                self.to_publisher(&run, notice.into());
+            }
+            Effect::Publish(key) => {
+                if let Some(attempt) = self.state.final_attempt(&key) {
+                    self.to_publisher(&key.run, attempt.into());
+                }
+            }
             Effect::RunFinished(run) => self.to_publisher(&run, super::publish::Job::Finish),
             // The worker hears it with its next renewal.
             Effect::Revoked(key) => tracing::info!(%key, "lease void, its run was cancelled"),

@@ -1,9 +1,10 @@
 //! A run as the engine carries it: everything needed to hand out, judge and publish its attempts.
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use argosy_shared::{
     id::{ExecutionKey, RunId, TaskId},
+    run_dir::plan::NetworkPolicy,
     lease::{Assignment, DataFile, ModelTarget},
     prompts::AgentTemplate,
     spec::{AgentType, BenchmarkParams, EnvironmentSpec, ExecutionParams, HarnessParams, ModelSpec},
@@ -14,7 +15,12 @@ use argosy_shared::{
     trajectory::StepRecord,
 };
 
-use crate::{dataset::Dataset, judge::Judge, store::RunStore};
+use crate::{
+    dataset::{Dataset, TaskIndex},
+    judge::Judge,
+    scheduler::{Policy, RunPlan},
+    store::RunStore,
+};
 
 /// What the notice of `inject_network_restriction_notice` says. Our own wording; recorded with the task input.
 const NOTICE: &str = "\n\nNote: this environment has no network access. Work with the files that are listed above.";
@@ -25,8 +31,8 @@ pub struct Run {
     pub id: RunId,
     /// The dataset it draws on.
     pub dataset: Arc<Dataset>,
-    /// Indices into the dataset's tasks, in the order of the dataset.
-    pub selection: Vec<usize>,
+    /// The chosen tasks, in the order of the dataset.
+    pub selection: Vec<TaskIndex>,
     /// Benchmark parameters.
     pub benchmark: BenchmarkParams,
     /// Harness parameters.
@@ -39,8 +45,6 @@ pub struct Run {
     pub execution: ExecutionParams,
     /// Scores answers.
     pub judge: Judge,
-    /// Judgements at once.
-    pub judge_concurrency: usize,
     /// The run directory.
     pub store: RunStore,
 }
@@ -48,7 +52,7 @@ pub struct Run {
 impl Run {
     /// The chosen tasks, in the order of the dataset.
     pub fn tasks(&self) -> impl Iterator<Item = &Task> {
-        self.selection.iter().map(|&index| &self.dataset.tasks[index])
+        self.selection.iter().map(|&index| &self.dataset.data[index])
     }
 
     /// The agent's template.
@@ -87,9 +91,37 @@ impl Run {
         }
     }
 
-    /// Tasks by id.
+    /// A chosen task.
     #[must_use]
-    pub fn index(&self) -> HashMap<TaskId, usize> {
-        self.selection.iter().map(|&index| (self.dataset.tasks[index].id.clone(), index)).collect()
+    pub fn task(&self, id: &TaskId) -> Option<&Task> {
+        self.tasks().find(|task| task.id == *id)
+    }
+
+    /// The gold hypothesis of a task; empty for one that is not part of the dataset.
+    pub(super) fn gold(&self, task: &TaskId) -> &str {
+        self.dataset.data.golds.get(task).map_or("", |gold| gold.hypothesis())
+    }
+
+    /// What the agent's code may reach.
+    pub(super) fn network_policy(&self) -> NetworkPolicy {
+        if self.environment.id.isolates_network() { NetworkPolicy::none() } else { NetworkPolicy::public() }
+    }
+
+    /// The run as the scheduler knows it. Nothing in it is secret.
+    #[must_use]
+    pub fn plan(&self) -> RunPlan {
+        RunPlan {
+            id: self.id.clone(),
+            k: self.execution.k,
+            tasks: self.tasks().map(|task| task.id.clone()).collect(),
+            environment: self.environment.id,
+            endpoint: format!("{} {}", self.model.base_url, self.model.id),
+            judge_endpoint: None,
+            policy: Policy::of(&self.execution),
+            order: crate::scheduler::Order::Dataset,
+            expected_seconds: Vec::new(),
+            adopted: Vec::new(),
+            spec: serde_json::Value::Null,
+        }
     }
 }

@@ -16,8 +16,8 @@ use crate::scheduler::Tally;
 pub(super) struct Active {
     pub(super) run: Arc<Run>,
     pub(super) publisher: mpsc::UnboundedSender<Job>,
-    /// Ends with the run.
-    pub(super) _publishing: Task<()>,
+    /// Ends with the run; taken at a shutdown to wait for it.
+    pub(super) publishing: Option<Task<()>>,
     pub(super) progress: watch::Sender<Progress>,
     pub(super) figures: Figures,
     pub(super) started: Duration,
@@ -26,6 +26,9 @@ pub(super) struct Active {
 /// What is counted besides the scheduler's own tally.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Figures {
+    /// Attempts that were over when the run was submitted.
+    pub(super) reused: usize,
+    pub(super) retries: usize,
     pub(super) turns: u64,
     pub(super) tokens: u64,
     pub(super) score_sum: f64,
@@ -53,21 +56,21 @@ impl Active {
             (Some(over), _, _) => over.clone(),
             (None, Some(why), _) => State::Paused(why.clone()),
             (None, None, Some(why)) => State::Paused(why.to_owned()),
-            (None, None, None) if workers == 0 && tally.waiting() > 0 => State::WaitingForWorkers,
+            (None, None, None) if workers == 0 && tally.ready > 0 => State::WaitingForWorkers,
             (None, None, None) => State::Running,
         };
         let progress = Progress {
             state,
-            total: tally.total,
-            waiting: tally.waiting(),
-            delayed: tally.delayed,
-            running: tally.leased,
-            judging: tally.judging,
-            done: tally.done,
-            reused: tally.reused,
-            fatal: tally.fatal,
-            error: tally.error,
-            retries: tally.retries,
+            total: tally.total() as usize,
+            waiting: tally.ready as usize,
+            delayed: tally.waiting as usize,
+            running: tally.leased as usize,
+            judging: (tally.answered + tally.judging + tally.settled) as usize,
+            done: tally.done() as usize,
+            reused: self.figures.reused,
+            fatal: tally.fatal as usize,
+            error: tally.error as usize,
+            retries: self.figures.retries,
             score_sum: self.figures.score_sum,
             evaluated: self.figures.evaluated,
             turns: self.figures.turns,

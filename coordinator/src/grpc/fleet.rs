@@ -4,6 +4,7 @@ use std::{pin::Pin, time::Duration};
 
 use argosy_proto::v1::{self, fleet_service_server::FleetService};
 use argosy_shared::{
+    id::ExecutionKey,
     spec::EnvironmentId,
     supervise,
     trajectory::StepRecord,
@@ -19,6 +20,8 @@ use crate::engine::{Handle, Registering};
 
 /// The largest result accepted. A trajectory of 25 turns with observations of 1 MiB each stays far below.
 const MAX_RESULT_BYTES: u64 = 1 << 30;
+/// Steps in one call at most; a worker sends far fewer.
+const MAX_STEPS: usize = 1024;
 /// The longest a lease request may wait.
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
@@ -92,11 +95,26 @@ impl FleetService for Fleet {
         request: Request<Streaming<v1::StepDelta>>,
     ) -> Result<Response<v1::StepsResponse>, Status> {
         let mut deltas = request.into_inner();
+        let mut head: Option<(String, ExecutionKey)> = None;
+        let mut steps = Vec::new();
         while let Some(delta) = deltas.message().await? {
             let key = wire::execution_key(delta.execution.as_ref())?;
             let step: StepRecord = serde_json::from_slice(&delta.step)
                 .map_err(|error| Status::invalid_argument(format!("step {}: {error}", delta.step_id)))?;
-            self.engine.step(&delta.session, key, step).await.map_err(status)?;
+            match &head {
+                Some((_, first)) if *first != key => {
+                    return Err(Status::invalid_argument("one call carries the steps of one execution"));
+                }
+                Some(_) => {}
+                None => head = Some((delta.session, key)),
+            }
+            steps.push(step);
+            if steps.len() > MAX_STEPS {
+                return Err(Status::invalid_argument(format!("more than {MAX_STEPS} steps in one call")));
+            }
+        }
+        if let Some((session, key)) = head {
+            self.engine.steps(&session, key, steps).await.map_err(status)?;
         }
         Ok(Response::new(v1::StepsResponse {}))
     }

@@ -68,7 +68,7 @@ impl StandIn {
             Err(Refusal { message, param }) => return Plan::refused(400, "invalid_request", &message, param),
         };
         let kind = recognise::kind(&request);
-        let task = self.script.task_of(kind, &request.text);
+        let task = self.finder.task_of(kind, &request.text);
         let content = digest([request.model.as_bytes(), request.text.as_bytes()]);
         let mut plan = self.decide(&request, kind, task, content, now, created);
         plan.task = match task {
@@ -198,11 +198,11 @@ impl StandIn {
     /// The scripted reply, or the built-in one.
     fn say(&self, request: &Request, kind: Kind, task: Option<usize>, answered: u32) -> Say {
         let task = task.map(|task| &self.script.tasks[task]);
-        let nth = |says: &[&Say]| says.get(answered as usize).or(says.last()).map(|say| Say::clone(say));
+        let nth = |says: &[&Say]| says.get(answered as usize).or_else(|| says.last()).map(|say| Say::clone(say));
         let scripted = match kind {
             Kind::Agent => task.and_then(|task| {
                 let turn = recognise::agent_prompt(request).turn;
-                let Turn(says) = task.agent.get(turn).or(task.agent.last())?;
+                let Turn(says) = task.agent.get(turn).or_else(|| task.agent.last())?;
                 nth(&says.iter().collect::<Vec<_>>())
             }),
             _ => task.map_or(&self.script.judge, |task| &task.judge).get(&kind).and_then(|says| {

@@ -61,6 +61,7 @@
 //! (default 1), for the given `kinds` (default all), and with `first` only for the first so many occurrences.
 //! `fail_first` of a task answers its first `count` calls with an error, whatever they are.
 
+mod finder;
 mod task;
 
 use std::collections::BTreeMap;
@@ -68,6 +69,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{Kind, Latency, Say};
+pub(super) use finder::Finder;
 pub use task::{FailFirst, TaskScript, Turn};
 
 /// A script; see the module's documentation for the file format.
@@ -245,19 +247,6 @@ impl Script {
             task.check(&format!("tasks[{index}] `{}`", task.task))?;
         }
         Ok(())
-    }
-
-    /// The task a request of this kind with this text belongs to: the one whose texts are longest.
-    pub(super) fn task_of(&self, kind: Kind, text: &str) -> Option<usize> {
-        let mut best: Option<(usize, usize)> = None;
-        for (index, task) in self.tasks.iter().enumerate() {
-            if let Some(length) = task.fits(kind, text)
-                && best.is_none_or(|(longest, _)| length > longest)
-            {
-                best = Some((length, index));
-            }
-        }
-        best.map(|(_, index)| index)
     }
 }
 

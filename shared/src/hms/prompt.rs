@@ -142,6 +142,18 @@ const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
 
 /// Upstream's parameters with the user's in their place. A null removes one. A token limit replaces the short limit of
 /// the variables and relation questions, and raises the long one of the others but never lowers it.
+/// The request parameters of every kind of call, after the user's overrides.
+#[must_use]
+pub fn params_in_force(prompts: &JudgePrompts, settings: &Settings) -> Map<String, Value> {
+    [CallKind::SubHypotheses, CallKind::Context, CallKind::Variables, CallKind::Relation]
+        .into_iter()
+        .map(|kind| {
+            let params = overridden(kind, &call(prompts, kind).params, &settings.params);
+            (kind.as_str().to_owned(), Value::Object(params))
+        })
+        .collect()
+}
+
 fn overridden(kind: CallKind, own: &Map<String, Value>, user: &Map<String, Value>) -> Map<String, Value> {
     let is_limit = |name: &String| LIMITS.contains(&name.as_str());
     let own_limit = own.iter().find(|(name, _)| is_limit(name)).and_then(|(_, limit)| limit.as_u64());

@@ -14,9 +14,10 @@ use serde_json::{Map, Value, json};
 
 use super::{
     ChatReply, ChatRequest, Failure, Model,
-    classify::{self, Answer, ErrorBody, Unusable, Verdict},
+    classify::{self, Answer, ErrorBody, Verdict},
     portability::{self, Change, Learned},
     retry, scrub,
+    secret::Secret,
 };
 use crate::{
     spec::ModelParams,
@@ -113,7 +114,7 @@ impl Client {
                 return Err(Refused { verdict, body: Vec::new(), demanded: Vec::new() });
             }
         };
-        match judge(host, &received, time::wall()) {
+        match judge(host, &received, &self.target.key, time::wall()) {
             Ok(reply) => Ok(Got { reply, body: received.body }),
             Err(verdict) => {
                 let error = ErrorBody::read(&received.body).unwrap_or_default();
@@ -195,13 +196,21 @@ impl Model for Client {
     }
 }
 
-/// The meaning of an answer: a reply, or a verdict. Pure.
-fn judge(host: &str, received: &Received, now: Timestamp) -> Result<Reply, Verdict> {
-    let answer = Answer { status: received.status, headers: &received.headers, body: &received.body };
-    if !(200..300).contains(&received.status) {
-        return Err(classify::status(host, &answer, now));
+/// The meaning of an answer: a reply, or a verdict. Pure. A reply is taken as it stands; what a verdict says is taken
+/// from the answer without the key in it.
+fn judge(host: &str, received: &Received, key: &Secret, now: Timestamp) -> Result<Reply, Verdict> {
+    let success = (200..300).contains(&received.status);
+    let unusable = match reply::read(&received.body) {
+        Ok(reply) if success => return Ok(reply),
+        Ok(_) => None,
+        Err(why) => Some(why),
+    };
+    let body = scrub::body(&received.body, key);
+    let answer = Answer { status: received.status, headers: &received.headers, body: &body };
+    match unusable.filter(|_| success) {
+        Some(why) => Err(classify::unusable(host, &answer, &reply::read(&body).err().unwrap_or(why), now)),
+        None => Err(classify::status(host, &answer, now)),
     }
-    reply::read(&received.body).map_err(|why: Unusable| classify::unusable(host, &answer, &why, now))
 }
 
 fn body(request: &ChatRequest, params: &Map<String, Value>) -> Bytes {
@@ -219,7 +228,7 @@ fn finish(
     request: &ChatRequest,
     applied: &[Change],
     retries: u32,
-    key: &super::secret::Secret,
+    key: &Secret,
     elapsed: Duration,
 ) -> ChatReply {
     let Got { reply, body } = got;
@@ -243,11 +252,11 @@ fn finish(
     }
 }
 
-/// A body for the record.
-fn raw(body: &[u8], key: &super::secret::Secret) -> String {
-    // Masked before it is cut, lest half a key remain at the end.
-    let text = String::from_utf8_lossy(&body[..body.len().min(RAW + 4096)]);
-    scrub::cut(&scrub::secret(&text, key), RAW).to_owned()
+/// A body, without the credential, for the record.
+fn raw(body: &[u8], key: &Secret) -> String {
+    let body = scrub::body(body, key);
+    let text = String::from_utf8_lossy(&body[..body.len().min(RAW)]);
+    scrub::cut(&text, RAW).to_owned()
 }
 
 #[cfg(test)]

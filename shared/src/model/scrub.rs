@@ -1,5 +1,7 @@
 //! Text from a server made fit to be shown and stored: bounded, and without the credential.
 
+use std::borrow::Cow;
+
 use super::secret::Secret;
 
 /// What stands in for a credential.
@@ -10,6 +12,16 @@ const SHORTEST: usize = 6;
 /// `text` without the credential, wherever a server echoes it.
 pub(super) fn secret(text: &str, key: &Secret) -> String {
     if key.expose().len() < SHORTEST { text.to_owned() } else { text.replace(key.expose(), MASK) }
+}
+
+/// A body without the credential. Masked before anything is cut out of it, lest half a credential remain at a cut.
+pub(super) fn body<'a>(body: &'a [u8], key: &Secret) -> Cow<'a, [u8]> {
+    let needle = key.expose().as_bytes();
+    let occurs = needle.len() >= SHORTEST && body.windows(needle.len()).any(|window| window == needle);
+    if !occurs {
+        return Cow::Borrowed(body);
+    }
+    Cow::Owned(secret(&String::from_utf8_lossy(body), key).into_bytes())
 }
 
 /// At most `bytes` bytes of `text`, cut between characters.
@@ -43,6 +55,8 @@ mod tests {
         assert_eq!(secret("key sk-abcdef is bad", &Secret::new("sk-abcdef")), "key ******** is bad");
         assert_eq!(secret("an x in text", &Secret::new("x")), "an x in text");
         assert_eq!(secret("text", &Secret::default()), "text");
+        assert_eq!(&*body(b"\xff sk-abcdef", &Secret::new("sk-abcdef")), "\u{fffd} ********".as_bytes());
+        assert!(matches!(body(b"\xff", &Secret::new("sk-abcdef")), Cow::Borrowed(b"\xff")));
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl Models {
         }
         let endpoint =
             Endpoint { base_url: target.base_url.clone(), api_key: api_key.clone(), protocol: target.protocol };
-        let model: Arc<dyn Model> = match openai_chat::Client::new(endpoint, target.params.clone()) {
+        let model: Arc<dyn Model> = match openai_chat::Client::new(&endpoint, &target.params) {
             Ok(client) => Arc::new(client),
             Err(error) => Arc::new(Unusable(error.to_string())),
         };

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use argosy_shared::{
-    backoff::Backoff, id::ExecutionKey, lease::Assignment, model::Model, result::ExecutionResult, supervise,
+    patience::Patience, id::ExecutionKey, lease::Assignment, model::Model, result::ExecutionResult, supervise,
     trajectory::StepRecord,
 };
 use bytes::Bytes;
@@ -73,7 +73,7 @@ impl Slot {
                 return;
             }
         };
-        let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(5));
+        let mut backoff = Patience::new(Duration::from_millis(100), Duration::from_secs(5));
         loop {
             match self.client.upload(key, body.clone()).await {
                 Ok(true) => return,
@@ -97,7 +97,7 @@ impl Slot {
 
 /// Sends steps in the order in which they come, as many at once as have gathered.
 async fn forward(client: Client, key: ExecutionKey, mut steps: mpsc::UnboundedReceiver<StepRecord>) {
-    let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(5));
+    let mut backoff = Patience::new(Duration::from_millis(100), Duration::from_secs(5));
     let mut batch = Vec::new();
     while steps.recv_many(&mut batch, 64).await > 0 {
         while let Err(error) = client.steps(&key, &batch).await {

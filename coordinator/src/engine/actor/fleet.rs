@@ -4,15 +4,16 @@ use std::{sync::Arc, time::Duration};
 
 use argosy_shared::{
     id::ExecutionKey,
-    result::ExecutionResult,
-    task::Blob,
     trajectory::StepRecord,
 };
 
 use super::{Actor, Batch};
 use crate::{
-    engine::{Lease, Leases, Message, Refusal, Registered, Registering, Renewed, Reply as Answer, Run, session::Parked},
-    journal::Journal,
+    engine::{
+        Lease, Leases, Message, Refusal, Registered, Registering, Renewed, Reply as Answer, Run, Uploaded, publish::Job,
+        session::Parked,
+    },
+    journal::{Journal, StoredStep},
     scheduler::{Departure, Grant, Input, Reply, ResultSummary, SessionId},
 };
 
@@ -52,7 +53,7 @@ impl Actor {
             let free = if self.closing { 0 } else { parked.free };
             match self.decide(Input::LeaseWanted { session: parked.session.clone(), free }, batch) {
                 Reply::Leases { grants, draining } if !grants.is_empty() => {
-                    batch.after.push(Box::new(move |actor| actor.deliver(grants, draining, parked.reply)));
+                    batch.after.push(Box::new(move |actor| actor.deliver(parked.session, grants, draining, parked.reply)));
                 }
                 Reply::Leases { draining, .. } if draining || self.closing || parked.until <= now => {
                     let draining = draining || self.closing;
@@ -68,11 +69,14 @@ impl Actor {
 
     /// Puts granted leases together and sends them. Steps of lost executions come from the journal, which takes a
     /// moment.
-    fn deliver(&mut self, grants: Vec<Grant>, draining: bool, reply: Answer<Leases>) {
+    fn deliver(&mut self, session: SessionId, grants: Vec<Grant>, draining: bool, reply: Answer<Leases>) {
         let mut known = Vec::new();
         for grant in grants {
             match self.runs.get(&grant.execution.attempt.run) {
-                Some(active) => known.push((active.run.clone(), grant)),
+                Some(active) => {
+                    known.push((active.run.clone(), grant.clone()));
+                    self.to_publisher(&active.run.id, Job::Started(grant.execution.attempt));
+                }
                 // A run that nobody has submitted in this process is not scheduled either.
                 None => tracing::error!(key = %grant.execution, "a lease of a run that is not being carried out"),
             }
@@ -89,16 +93,16 @@ impl Actor {
             }
             if reply.send(Ok(Leases { granted, draining })).is_err() {
                 // The engine drops its mailbox only when it ends, and then nothing is to be told.
-                let _ = mailbox.send(Message::Undelivered(keys)).await;
+                let _ = mailbox.send(Message::Undelivered { session, keys }).await;
             }
         });
     }
 
     /// Leases whose worker had gone before they could be sent.
-    pub(super) fn undelivered(&mut self, keys: Vec<ExecutionKey>, batch: &mut Batch) {
+    pub(super) fn undelivered(&mut self, session: &SessionId, keys: Vec<ExecutionKey>, batch: &mut Batch) {
         for execution in keys {
             let reason = "the worker went away before it heard of the lease".to_owned();
-            self.decide(Input::Undelivered { execution, reason }, batch);
+            self.decide(Input::Released { session: session.clone(), execution, reason }, batch);
         }
     }
 
@@ -116,52 +120,62 @@ impl Actor {
         batch.after.push(Box::new(move |_| answer(reply, renewed)));
     }
 
-    pub(super) fn step(&mut self, session: &str, key: ExecutionKey, step: StepRecord, reply: Answer<()>) {
-        if self.state.worker(&SessionId(session.to_owned())).is_none() {
+    pub(super) fn steps(&mut self, session: &str, key: ExecutionKey, steps: Vec<StepRecord>, reply: Answer<()>) {
+        if !self.knows(session) {
             return answer(reply, Err(Refusal::UnknownSession));
         }
         if !self.state.is_live(&key) {
             return answer(reply, Err(Refusal::Refused(format!("{key} is not the live execution"))));
         }
         if let Some(active) = self.runs.get_mut(&key.attempt.run) {
-            active.count_step(&step);
+            steps.iter().for_each(|step| active.count_step(step));
         }
         let journal = self.journal.clone();
         self.errand(async move {
-            let stored = journal.append_steps(&key, std::slice::from_ref(&step)).await;
-            answer(reply, stored.map_err(|error| Refusal::Unavailable(error.to_string())));
+            let stored = async {
+                let mut encoded = Vec::with_capacity(steps.len());
+                for step in &steps {
+                    let json = serde_json::to_vec(step).map_err(|error| Refusal::Refused(error.to_string()))?;
+                    encoded.push(StoredStep { step_id: step.step_id, json: json.into() });
+                }
+                journal.append_steps(&key, encoded).await.map_err(|error| Refusal::Unavailable(error.to_string()))
+            };
+            answer(reply, stored.await);
         });
     }
 
+    fn knows(&self, session: &str) -> bool {
+        self.state.workers().any(|worker| worker.session.0 == session)
+    }
+
     pub(super) fn blob(&mut self, session: &str, sha256: &str, reply: Answer<Option<std::path::PathBuf>>) {
-        if self.state.worker(&SessionId(session.to_owned())).is_none() {
+        if !self.knows(session) {
             return answer(reply, Err(Refusal::UnknownSession));
         }
-        let path = self.runs.values().find_map(|active| active.run.dataset.file(sha256));
+        let path = self
+            .runs
+            .values()
+            .find_map(|active| active.run.dataset.data.blobs.get(sha256).map(|file| file.path.clone()));
         answer(reply, Ok(path));
     }
 
-    pub(super) fn result(
-        &mut self,
-        session: &str,
-        key: ExecutionKey,
-        result: &ExecutionResult,
-        blob: Blob,
-        reply: Answer<bool>,
-        batch: &mut Batch,
-    ) {
-        if self.state.worker(&SessionId(session.to_owned())).is_none() {
+    pub(super) fn result(&mut self, uploaded: Uploaded, batch: &mut Batch) {
+        let Uploaded { session, key, result, blob, reply } = uploaded;
+        if !self.knows(&session) {
             return answer(reply, Err(Refusal::UnknownSession));
         }
         let summary =
-            ResultSummary { has_answer: result.final_answer.is_some(), issues: result.issues.clone(), result: blob };
+            ResultSummary { has_answer: result.final_answer.is_some(), issues: result.issues.clone(), result: blob.clone() };
+        if result.issues.iter().any(|issue| issue.severity >= argosy_shared::issue::Severity::Error) {
+            self.warn(&key, &result.issues);
+        }
         let accepted = match self.decide(Input::ResultUploaded { execution: key.clone(), summary }, batch) {
             Reply::ResultAccepted | Reply::ResultDuplicate => true,
             Reply::ResultSuperseded { reason } => {
                 tracing::warn!(%key, reason, "late result kept as evidence");
                 let journal = self.journal.clone();
                 self.errand(async move {
-                    if let Err(error) = journal.mark_superseded(&key, reason).await {
+                    if let Err(error) = journal.supersede(&key, &blob).await {
                         tracing::warn!(%key, %error, "cannot mark the late result");
                     }
                 });
@@ -206,14 +220,24 @@ async fn assemble(run: &Arc<Run>, grant: Grant, journal: &dyn Journal) -> Option
         // The longest record is the one that saves most.
         for execution in grant.lost_before {
             let key = ExecutionKey { attempt: grant.execution.attempt.clone(), execution };
-            match journal.steps_of(&key).await {
+            match recorded_steps(journal, &key).await {
                 Ok(steps) if steps.len() > replay.len() => replay = steps,
                 Ok(_) => {}
-                Err(error) => tracing::warn!(%key, %error, "recorded steps cannot be read; its turns are paid again"),
+                Err(error) => tracing::warn!(%key, error, "recorded steps cannot be read; its turns are paid again"),
             }
         }
     }
     Some(Lease { assignment: run.assignment(grant.execution, task, replay), api_key: run.model.api_key.clone() })
+}
+
+/// The steps of an execution up to the first that is missing.
+async fn recorded_steps(journal: &dyn Journal, key: &ExecutionKey) -> Result<Vec<StepRecord>, String> {
+    let stored = journal.steps_of(key).await.map_err(|error| error.to_string())?;
+    (1..)
+        .zip(stored)
+        .take_while(|(number, step)| step.step_id == *number)
+        .map(|(_, step)| serde_json::from_slice(&step.json).map_err(|error| error.to_string()))
+        .collect()
 }
 
 /// Sends an answer; an asker who has gone does not want it.

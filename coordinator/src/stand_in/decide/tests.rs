@@ -153,7 +153,7 @@ fn parameters_context_and_keys_are_refused_like_an_endpoint_does() {
     let plan = ask(&stand_in, &without);
     assert_eq!(json_of(&plan)["error"]["code"], "context_length_exceeded");
 
-    let locked = StandIn::new(Script::default(), Some("k".to_owned()).map(argosy_shared::model::secret::Secret::new));
+    let locked = StandIn::new(Script::default(), Some(argosy_shared::model::secret::Secret::new("k")));
     let body = agent(&[]).to_string();
     let status = |authorization| locked.answer(authorization, body.as_bytes(), Duration::ZERO, 0).status;
     assert_eq!([status(None), status(Some("Bearer x")), status(Some("Bearer k"))], [401, 401, 200]);

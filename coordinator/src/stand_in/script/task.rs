@@ -1,4 +1,4 @@
-//! What a script says about one task, and which requests belong to it.
+//! What a script says about one task.
 
 use std::collections::BTreeMap;
 
@@ -94,28 +94,5 @@ impl TaskScript {
             return fail("`fail_first.status` must be from 400 to 599");
         }
         Ok(())
-    }
-
-    /// The length of the texts by which a request belongs to this task.
-    pub(super) fn fits(&self, kind: Kind, text: &str) -> Option<usize> {
-        let longest = |texts: &[String]| texts.iter().filter(|part| text.contains(*part)).map(String::len).max();
-        let asks = |question: &String| text.contains(question);
-        let mut found = longest(&self.any);
-        match kind {
-            Kind::Agent => {
-                let known = self.question.is_some() || !self.files.is_empty();
-                if known && self.question.iter().all(asks) && self.files.iter().all(asks) {
-                    let files: usize = self.files.iter().map(String::len).sum();
-                    found = found.max(Some(self.question.as_ref().map_or(0, String::len) + files));
-                }
-            }
-            Kind::Variables | Kind::Relation => {
-                found = found.max(longest(&self.judge_match));
-                found = found.max(self.question.as_ref().filter(|question| asks(question)).map(String::len));
-            }
-            Kind::SubHypotheses | Kind::Context => found = found.max(longest(&self.judge_match)),
-            Kind::Other => {}
-        }
-        found
     }
 }

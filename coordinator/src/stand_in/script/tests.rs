@@ -57,7 +57,8 @@ fn a_request_belongs_to_the_task_with_the_longest_texts() {
                       {"task": "c", "match": ["Why? or not?"]}]}"#,
     )
     .unwrap();
-    let of = |kind, text| script.task_of(kind, text).map(|index| script.tasks[index].task.as_str());
+    let finder = Finder::new(&script.tasks);
+    let of = |kind, text| finder.task_of(kind, text).map(|index| script.tasks[index].task.as_str());
     assert_eq!(of(Kind::Agent, "x.csv Why?"), Some("a"));
     assert_eq!(of(Kind::Agent, "xx.csv Why?"), Some("b"));
     assert_eq!(of(Kind::Agent, "y.csv Why?"), None);

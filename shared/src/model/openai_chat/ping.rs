@@ -61,7 +61,18 @@ impl Client {
             received.map_err(|failure| self.failure(classify::transport(&self.target.host, &failure), &[], 0))?;
         match ids(&received.body).filter(|_| received.status == 200) {
             Some(ids) => Ok(ids),
-            None => Err(self.failure(verdict(&self.target.host, &received), &received.body, 0)),
+            None => Err(self.failure(self.verdict(&received), &received.body, 0)),
+        }
+    }
+
+    fn verdict(&self, received: &Received) -> classify::Verdict {
+        let now = time::wall();
+        match judge(&self.target.host, received, &self.target.key, now) {
+            Err(verdict) => verdict,
+            Ok(_) => {
+                let answer = Answer { status: received.status, headers: &received.headers, body: &received.body };
+                classify::unusable(&self.target.host, &answer, &classify::Unusable::NoChoices, now)
+            }
         }
     }
 }
@@ -70,15 +81,4 @@ fn ids(body: &[u8]) -> Option<Vec<String>> {
     let value: Value = serde_json::from_slice(body).ok()?;
     let list = value.get("data").unwrap_or(&value).as_array()?;
     Some(list.iter().filter_map(|model| model.get("id").and_then(Value::as_str)).map(ToOwned::to_owned).collect())
-}
-
-fn verdict(host: &str, received: &Received) -> classify::Verdict {
-    let now = time::wall();
-    match judge(host, received, now) {
-        Err(verdict) => verdict,
-        Ok(_) => {
-            let answer = Answer { status: received.status, headers: &received.headers, body: &received.body };
-            classify::unusable(host, &answer, &classify::Unusable::NoChoices, now)
-        }
-    }
 }

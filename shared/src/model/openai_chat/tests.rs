@@ -301,7 +301,7 @@ fn judged(row: &Row) -> Result<Reply, Verdict> {
     let headers =
         row.headers.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
     let received = Received { status: row.status, headers: headers.collect(), body: row.body.as_bytes().to_vec() };
-    judge("h", &received, Timestamp::UNIX_EPOCH)
+    judge("h", &received, &Secret::default(), Timestamp::UNIX_EPOCH)
 }
 
 #[test]
@@ -346,15 +346,33 @@ fn a_wait_is_taken_from_the_header_or_from_the_body() {
 fn messages_are_bounded_whatever_the_server_says() {
     let long = format!(r#"{{"error":{{"message":"{}"}}}}"#, "word \\n".repeat(50_000));
     let received = Received { status: 500, headers: reqwest::header::HeaderMap::new(), body: long.into_bytes() };
-    let message = judge("h", &received, Timestamp::UNIX_EPOCH).unwrap_err().message;
+    let message = judge("h", &received, &Secret::default(), Timestamp::UNIX_EPOCH).unwrap_err().message;
     assert!(message.chars().count() < 450 && message.ends_with("..."), "{message}");
+}
+
+#[test]
+fn a_reply_stands_as_it_is_and_an_error_loses_the_key() {
+    let key = Secret::new("dummy-key");
+    let of = |status, body: &str| {
+        let received = Received { status, headers: reqwest::header::HeaderMap::new(), body: body.as_bytes().to_vec() };
+        judge("h", &received, &key, Timestamp::UNIX_EPOCH)
+    };
+    let reply = of(200, r#"{"choices":[{"message":{"content":"a dummy-key"}}]}"#).unwrap();
+    assert_eq!(reply.content.as_deref(), Some("a dummy-key"));
+    // The cut of a long message must not leave half a key behind.
+    let long = format!("{}dummy-key and more", "x".repeat(395));
+    for status in [200, 500] {
+        let verdict = of(status, &format!(r#"{{"error":{{"message":"{long}"}}}}"#)).unwrap_err();
+        assert!(!verdict.message.contains("dummy"), "{}", verdict.message);
+    }
+    assert!(!raw(format!("{}dummy-key", "x".repeat(RAW - 4)).as_bytes(), &key).contains("dumm"));
 }
 
 proptest::proptest! {
     #[test]
     fn no_answer_whatever_panics_or_loses_its_meaning(status in 200u16..600, body: Vec<u8>) {
         let received = Received { status, headers: reqwest::header::HeaderMap::new(), body };
-        if let Err(verdict) = judge("h", &received, Timestamp::UNIX_EPOCH) {
+        if let Err(verdict) = judge("h", &received, &Secret::default(), Timestamp::UNIX_EPOCH) {
             proptest::prop_assert!(!verdict.message.is_empty());
             proptest::prop_assert_eq!(verdict.status, Some(status));
         }
@@ -364,6 +382,6 @@ proptest::proptest! {
     fn no_json_answer_panics(text in "[\\[\\]{}\":,a-z\\\\ud83 0-9]{0,60}") {
         let body = format!("{{\"choices\":[{{\"message\":{{\"content\":\"{text}\"}}}}]}}").into_bytes();
         let received = Received { status: 200, headers: reqwest::header::HeaderMap::new(), body };
-        let _ = judge("h", &received, Timestamp::UNIX_EPOCH);
+        let _ = judge("h", &received, &Secret::default(), Timestamp::UNIX_EPOCH);
     }
 }
