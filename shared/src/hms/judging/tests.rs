@@ -290,8 +290,11 @@ fn scripted(policy: JudgePolicy, pool: &[Result<ChatReply, model::Failure>]) -> 
                 let start = next;
                 next += 1;
                 let rotated = || (0..pool.len()).map(|n| &pool[(start + n) % pool.len()]);
-                let reply =
-                    if start % 8 == 7 { rotated().next() } else { rotated().find(|r| fits(r)).or(rotated().next()) };
+                let reply = if start % 8 == 7 {
+                    rotated().next()
+                } else {
+                    rotated().find(|r| fits(r)).or_else(|| rotated().next())
+                };
                 judging.answer(reply.cloned().unwrap_or_else(refused));
             }
             Step::Pause(_) => {}
