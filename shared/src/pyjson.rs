@@ -6,10 +6,12 @@
 //! hold and a Rust string cannot, becomes U+FFFD. And nesting ends at [`MAX_DEPTH`] with the error Python has for its own, larger limit.
 
 mod equality;
+mod object;
 mod scan;
 mod value;
 mod write;
 
+pub use object::Exception;
 pub use scan::{Error, MAX_DEPTH, loads};
 pub use value::{Dict, PyValue};
 pub use write::{dumps, from_json, to_json};

@@ -84,7 +84,7 @@ fn pack(arguments: &PackArguments) -> anyhow::Result<ExitCode> {
 }
 
 /// A dataset that cannot be used is the user's to put right.
-fn usage(error: Error) -> Usage {
+pub(crate) fn usage(error: Error) -> Usage {
     let usage = Usage::new(error.to_string());
     match error.hint() {
         Some(hint) => usage.hint(hint),

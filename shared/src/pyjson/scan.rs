@@ -2,9 +2,12 @@
 
 use super::{Dict, PyValue};
 
-/// How deep lists and objects may be nested. Python 3.11 goes on to about 980; but what a judge said is recorded, and
-/// other readers of the record give up at 128.
+/// How deep lists and objects of a value may be nested. Python goes on to [`PYTHON_DEPTH`]; but what a judge said is
+/// recorded, and other readers of the record give up at 128.
 pub const MAX_DEPTH: usize = 100;
+
+/// Where Python 3.11 stops: its recursion limit is 1000 frames, and upstream's evaluator has used some.
+const PYTHON_DEPTH: usize = 980;
 
 /// Python refuses to read integers with more digits.
 const MAX_INT_DIGITS: usize = 4300;
@@ -67,26 +70,117 @@ pub fn loads(text: &str) -> Result<PyValue, Error> {
     if scanner.text.first() == Some(&'\u{feff}') {
         return Err(scanner.error("Unexpected UTF-8 BOM (decode using utf-8-sig)", 0));
     }
-    let (value, end) = scanner.value(scanner.skip_space(0), 0)?;
+    let (value, end, depth) = scanner.document()?;
     let end = scanner.skip_space(end);
-    if end == scanner.text.len() { Ok(value) } else { Err(scanner.error("Extra data", end)) }
+    if end != scanner.text.len() {
+        return Err(scanner.error("Extra data", end));
+    }
+    // Only now: a text that is broken further on is broken in Python's words, however deep it began.
+    if depth > MAX_DEPTH {
+        return Err(Error::TooDeep { what: if matches!(value, PyValue::Dict(_)) { "object" } else { "array" } });
+    }
+    Ok(value)
 }
 
 struct Scanner {
     text: Vec<char>,
 }
 
+/// A list or object whose end has not come.
+enum Open {
+    List(Vec<PyValue>),
+    /// With the key whose value is being read.
+    Dict(Dict, String),
+}
+
+impl Open {
+    fn with(self, value: PyValue) -> Self {
+        match self {
+            Self::List(mut items) => {
+                items.push(value);
+                Self::List(items)
+            }
+            Self::Dict(mut members, key) => {
+                members.insert(key, value);
+                Self::Dict(members, String::new())
+            }
+        }
+    }
+}
+
 /// A value and the position after it.
 type Scanned<T> = Result<(T, usize), Error>;
 
 impl Scanner {
-    fn value(&self, at: usize, depth: usize) -> Scanned<PyValue> {
-        match self.text.get(at) {
-            Some('"') => self.string(at).map(|(text, end)| (PyValue::Str(text), end)),
-            Some('{') => self.object(at, depth + 1),
-            Some('[') => self.array(at, depth + 1),
-            _ => self.constant_or_number(at),
+    /// The first value, where it ends, and how deep it is nested. On a stack of its own, not on the thread's.
+    fn document(&self) -> Result<(PyValue, usize, usize), Error> {
+        let mut stack: Vec<Open> = Vec::new();
+        let mut deepest = 0;
+        let mut at = self.skip_space(0);
+        loop {
+            // A value begins here.
+            let (mut value, mut end) = match self.text.get(at) {
+                Some('"') => self.string(at).map(|(text, end)| (PyValue::Str(text), end))?,
+                Some(open @ ('[' | '{')) => {
+                    if stack.len() == PYTHON_DEPTH {
+                        return Err(Error::TooDeep { what: if *open == '[' { "array" } else { "object" } });
+                    }
+                    deepest = deepest.max(stack.len() + 1);
+                    let inside = self.skip_space(at + 1);
+                    match (open, self.text.get(inside)) {
+                        ('[', Some(']')) => (PyValue::List(Vec::new()), inside + 1),
+                        ('{', Some('}')) => (PyValue::Dict(Dict::new()), inside + 1),
+                        ('[', _) => {
+                            stack.push(Open::List(Vec::new()));
+                            at = inside;
+                            continue;
+                        }
+                        _ => {
+                            let (key, value_at) = self.key(inside)?;
+                            stack.push(Open::Dict(Dict::new(), key));
+                            at = value_at;
+                            continue;
+                        }
+                    }
+                }
+                _ => self.constant_or_number(at)?,
+            };
+            // A value has ended; what it stands in may end with it.
+            loop {
+                let Some(open) = stack.pop() else { return Ok((value, end, deepest)) };
+                let next = self.skip_space(end);
+                match (open.with(value), self.text.get(next)) {
+                    (Open::List(items), Some(']')) => value = PyValue::List(items),
+                    (Open::Dict(members, _), Some('}')) => value = PyValue::Dict(members),
+                    (Open::List(items), Some(',')) => {
+                        stack.push(Open::List(items));
+                        at = self.skip_space(next + 1);
+                        break;
+                    }
+                    (Open::Dict(members, _), Some(',')) => {
+                        let (key, value_at) = self.key(self.skip_space(next + 1))?;
+                        stack.push(Open::Dict(members, key));
+                        at = value_at;
+                        break;
+                    }
+                    _ => return Err(self.error("Expecting ',' delimiter", next)),
+                }
+                end = next + 1;
+            }
         }
+    }
+
+    /// A key and its colon, and where the value begins.
+    fn key(&self, at: usize) -> Scanned<String> {
+        if self.text.get(at) != Some(&'"') {
+            return Err(self.error("Expecting property name enclosed in double quotes", at));
+        }
+        let (key, end) = self.string(at)?;
+        let colon = self.skip_space(end);
+        if self.text.get(colon) != Some(&':') {
+            return Err(self.error("Expecting ':' delimiter", colon));
+        }
+        Ok((key, self.skip_space(colon + 1)))
     }
 
     fn constant_or_number(&self, at: usize) -> Scanned<PyValue> {
@@ -135,56 +229,6 @@ impl Scanner {
             return Err(Error::IntTooLong { digits: int_end - unsigned });
         }
         Ok((PyValue::Int(text.parse().expect("an optional sign and digits")), end))
-    }
-
-    fn array(&self, open: usize, depth: usize) -> Scanned<PyValue> {
-        if depth > MAX_DEPTH {
-            return Err(Error::TooDeep { what: "array" });
-        }
-        let mut items = Vec::new();
-        let mut at = self.skip_space(open + 1);
-        if self.text.get(at) == Some(&']') {
-            return Ok((PyValue::List(items), at + 1));
-        }
-        loop {
-            let (item, end) = self.value(at, depth)?;
-            items.push(item);
-            at = self.skip_space(end);
-            match self.text.get(at) {
-                Some(']') => return Ok((PyValue::List(items), at + 1)),
-                Some(',') => at = self.skip_space(at + 1),
-                _ => return Err(self.error("Expecting ',' delimiter", at)),
-            }
-        }
-    }
-
-    fn object(&self, open: usize, depth: usize) -> Scanned<PyValue> {
-        if depth > MAX_DEPTH {
-            return Err(Error::TooDeep { what: "object" });
-        }
-        let mut members = Dict::new();
-        let mut at = self.skip_space(open + 1);
-        if self.text.get(at) == Some(&'}') {
-            return Ok((PyValue::Dict(members), at + 1));
-        }
-        loop {
-            if self.text.get(at) != Some(&'"') {
-                return Err(self.error("Expecting property name enclosed in double quotes", at));
-            }
-            let (key, end) = self.string(at)?;
-            at = self.skip_space(end);
-            if self.text.get(at) != Some(&':') {
-                return Err(self.error("Expecting ':' delimiter", at));
-            }
-            let (value, end) = self.value(self.skip_space(at + 1), depth)?;
-            members.insert(key, value);
-            at = self.skip_space(end);
-            match self.text.get(at) {
-                Some('}') => return Ok((PyValue::Dict(members), at + 1)),
-                Some(',') => at = self.skip_space(at + 1),
-                _ => return Err(self.error("Expecting ',' delimiter", at)),
-            }
-        }
     }
 
     fn string(&self, open: usize) -> Scanned<String> {

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "the number of cases and the seed are part of the outcome")]
 
 mod cases;
+mod parser;
 mod pyjson;
 mod pyrepr;
 mod strip;

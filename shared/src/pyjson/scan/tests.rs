@@ -68,6 +68,9 @@ fn long_integers_and_deep_nesting_are_refused_as_python_does() {
     ));
     let nested = |n: usize| format!("{}{}", "[".repeat(n), "]".repeat(n));
     assert!(loads(&nested(MAX_DEPTH)).is_ok());
+    assert!(matches!(loads(&nested(MAX_DEPTH + 1)), Err(Error::TooDeep { what: "array" })));
+    // Deeper than a record may be, but Python has come to the end of it first.
+    assert_eq!(refuses(&"[".repeat(200)), "JSONDecodeError: Expecting value: line 1 column 201 (char 200)");
     assert_eq!(
         refuses(&nested(1_000_000)),
         "RecursionError: maximum recursion depth exceeded while decoding a JSON array from a unicode string"
