@@ -177,4 +177,3 @@ pub async fn read_all(journal: &dyn Journal) -> Result<Vec<Event>, Error> {
         events.extend(batches.into_iter().flat_map(|batch| batch.events));
     }
 }
-

@@ -14,10 +14,10 @@ mod slot;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use argosy_shared::{
-    patience::Patience,
     id::ExecutionKey,
     lease::Assignment,
     model::secret::Secret,
+    patience::Patience,
     spec::EnvironmentId,
     supervise::{self, CancellationToken, Shutdown},
 };

@@ -137,8 +137,7 @@ fn open_dataset(arguments: &Arguments) -> anyhow::Result<Dataset> {
             here
         }
     };
-    let options =
-        OpenOptions { prompt_pack: arguments.prompt_pack.clone(), allow_unpinned: arguments.allow_unpinned };
+    let options = OpenOptions { prompt_pack: arguments.prompt_pack.clone(), allow_unpinned: arguments.allow_unpinned };
     let dataset = dataset::open(&path, &options).map_err(super::dataset::usage)?;
     if !dataset.identity.pinned {
         say("warning: this is not upstream's pinned commit; scores are not comparable with published ones");

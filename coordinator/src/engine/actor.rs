@@ -10,8 +10,8 @@ mod runs;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use argosy_shared::{
-    patience::Patience,
     id::RunId,
+    patience::Patience,
     supervise::{self, Task},
     time::Clock,
 };
@@ -154,7 +154,9 @@ impl Actor {
             let mut backoff = Patience::new(Duration::from_millis(200), Duration::from_secs(5));
             while let Err(error) = self.journal.append(batch.events.clone()).await {
                 tracing::error!(%error, "the journal cannot be written; everything waits");
-                self.show_trouble(&format!("the journal cannot be written: {error}; it goes on by itself once this is fixed"));
+                self.show_trouble(&format!(
+                    "the journal cannot be written: {error}; it goes on by itself once this is fixed"
+                ));
                 tokio::time::sleep(backoff.next_delay()).await;
             }
         }

@@ -8,8 +8,8 @@ mod record;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use argosy_shared::{
-    patience::Patience,
     id::{AttemptKey, ExecutionKey, RunId, TaskId},
+    patience::Patience,
     run_dir::{
         ResolvedPlan, RetryRecord, RunStatus, TaskHeader,
         progress::{Event, Kind, TaskRef},
@@ -141,11 +141,8 @@ impl Publisher {
             run.store.task_started(&key.task, key.attempt)?;
             let plan = ResolvedPlan::new(&run.environment, run.network_policy(), run.execution.run_timeout_seconds);
             run.store.record_plan(&key.task, key.attempt, &plan)?;
-            let phase = Kind::PhaseChanged {
-                task: task.clone(),
-                attempt: Some(key.attempt),
-                phase: "run_harness".to_owned(),
-            };
+            let phase =
+                Kind::PhaseChanged { task: task.clone(), attempt: Some(key.attempt), phase: "run_harness".to_owned() };
             for kind in [
                 Kind::TaskStarted { task: task.clone(), index, total },
                 Kind::AttemptStarted { task: task.clone(), attempt: key.attempt },
@@ -159,11 +156,8 @@ impl Publisher {
     }
 
     async fn phase(&self, key: &AttemptKey, phase: &str) -> Result<(), Error> {
-        let kind = Kind::PhaseChanged {
-            task: self.task_ref(&key.task),
-            attempt: Some(key.attempt),
-            phase: phase.to_owned(),
-        };
+        let kind =
+            Kind::PhaseChanged { task: self.task_ref(&key.task), attempt: Some(key.attempt), phase: phase.to_owned() };
         self.blocking(move |run| run.store.progress(&Event { at: time::wall(), kind })).await
     }
 

@@ -111,11 +111,8 @@ impl Sqlite {
 #[async_trait]
 impl Journal for Sqlite {
     async fn append(&self, events: Vec<Event>) -> Result<Position, Error> {
-        let work = if events.is_empty() {
-            Work::Barrier
-        } else {
-            Work::Append { version: VERSION, events: encode(&events) }
-        };
+        let work =
+            if events.is_empty() { Work::Barrier } else { Work::Append { version: VERSION, events: encode(&events) } };
         match self.writer.done(work).await? {
             Done::Position(position) => Ok(position),
             Done::Id(_) | Done::Nothing | Done::Missing => unreachable!("an append gives a position"),

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use argosy_shared::{
-    patience::Patience, id::ExecutionKey, lease::Assignment, model::Model, result::ExecutionResult, supervise,
+    id::ExecutionKey, lease::Assignment, model::Model, patience::Patience, result::ExecutionResult, supervise,
     trajectory::StepRecord,
 };
 use bytes::Bytes;

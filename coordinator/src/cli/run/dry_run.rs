@@ -53,18 +53,34 @@ fn estimate(text: &mut String, plan: &Plan, dataset: &Dataset, selection: &[Task
         .map(|&index| {
             let task = &dataset.data[index];
             let parts = input_parts(&dataset.pack, task, plan.benchmark.hints(), BlankHints::Unchanged);
-            let paths: Vec<String> = task.datasets.iter().map(|dataset| format!("/workspace/{}", dataset.name)).collect();
+            let paths: Vec<String> =
+                task.datasets.iter().map(|dataset| format!("/workspace/{}", dataset.name)).collect();
             render_prompt(template, &parts.system_prompt, &parts.with_paths(&paths), &[]).chars().count()
         })
         .sum();
     let tokens = first_turns * plan.execution.k as usize / CHARACTERS_PER_TOKEN;
     writeln!(text, "\ncalls to expect:")?;
-    writeln!(text, "  model: {attempts} attempts, typically {typical} turns each, at most {most}: {} to {}",
-        attempts * typical.min(most), attempts * most)?;
-    writeln!(text, "  judge: 4 to 6 an answer, fewer where contexts do not match: about {} to {}", attempts * 4, attempts * 6)?;
-    writeln!(text, "  prompt tokens: about {tokens} for all first turns together; each further turn repeats its prompt")?;
-    writeln!(text, "  retries come on top (max_retries {}, {} a request)",
-        plan.execution.max_retries, plan.model.params.max_retries)?;
+    writeln!(
+        text,
+        "  model: {attempts} attempts, typically {typical} turns each, at most {most}: {} to {}",
+        attempts * typical.min(most),
+        attempts * most
+    )?;
+    writeln!(
+        text,
+        "  judge: 4 to 6 an answer, fewer where contexts do not match: about {} to {}",
+        attempts * 4,
+        attempts * 6
+    )?;
+    writeln!(
+        text,
+        "  prompt tokens: about {tokens} for all first turns together; each further turn repeats its prompt"
+    )?;
+    writeln!(
+        text,
+        "  retries come on top (max_retries {}, {} a request)",
+        plan.execution.max_retries, plan.model.params.max_retries
+    )?;
     Ok(())
 }
 

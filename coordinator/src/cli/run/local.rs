@@ -7,7 +7,10 @@ use argosy_coordinator::{
     dataset::{Dataset, TaskIndex},
     engine::{Handle, Progress, Run, Settings},
     grpc,
-    journal::{Journal, sqlite::{Options, Sqlite}},
+    journal::{
+        Journal,
+        sqlite::{Options, Sqlite},
+    },
     judge::Judge,
 };
 use argosy_shared::{
@@ -80,7 +83,8 @@ impl Fleet {
         self.worker_shutdown.drain.cancel();
         let mut progress = self.progress.clone();
         // An error means that the engine has gone, and with it all that could be waited for.
-        let _ = progress.wait_for(|progress| progress.running == 0 && progress.judging == 0 || progress.is_over()).await;
+        let _ =
+            progress.wait_for(|progress| progress.running == 0 && progress.judging == 0 || progress.is_over()).await;
     }
 
     /// Ends the worker, writes what is to be written, closes the journal.
@@ -131,8 +135,9 @@ fn worker_config(plan: &Plan) -> anyhow::Result<session::Config> {
         .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")))
         .map_or_else(|| scratch.join("files"), |cache| cache.join("argosy/files"));
     for folder in [&scratch, &cache] {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| Usage::new(format!("{}: {error}", folder.display())).hint("set TMPDIR or XDG_CACHE_HOME"))?;
+        std::fs::create_dir_all(folder).map_err(|error| {
+            Usage::new(format!("{}: {error}", folder.display())).hint("set TMPDIR or XDG_CACHE_HOME")
+        })?;
     }
     Ok(session::Config {
         name: format!("local-{}", std::process::id()),

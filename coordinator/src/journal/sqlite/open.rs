@@ -67,9 +67,8 @@ pub(super) async fn open(options: &Options) -> Result<Opened, Error> {
     if last != count {
         return Err(Error::Corrupt(format!("{count} batches of {last} are there")));
     }
-    let readers = SqlitePoolOptions::new()
-        .max_connections(READERS)
-        .connect_lazy_with(connect.pragma("query_only", "ON"));
+    let readers =
+        SqlitePoolOptions::new().max_connections(READERS).connect_lazy_with(connect.pragma("query_only", "ON"));
     Ok(Opened { connection, readers, last: u64::try_from(last).unwrap_or(0), lock })
 }
 
@@ -119,7 +118,12 @@ fn lock(path: &Path) -> Result<File, Error> {
     }
     let since = argosy_shared::time::wall();
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| "this host".to_owned());
-    let us = format!("process {} on {} (argosy {}, since {since})\n", std::process::id(), host.trim(), argosy_shared::VERSION);
+    let us = format!(
+        "process {} on {} (argosy {}, since {since})\n",
+        std::process::id(),
+        host.trim(),
+        argosy_shared::VERSION
+    );
     file.set_len(0).and_then(|()| file.write_all(us.as_bytes())).map_err(|error| say(&error))?;
     Ok(file)
 }

@@ -12,12 +12,13 @@ use crate::{
 };
 
 pub(super) async fn batches(pool: &SqlitePool, after: Position, limit: usize) -> Result<Vec<Batch>, Error> {
-    let rows = sqlx::query("SELECT position, version, events FROM batches WHERE position > ? ORDER BY position LIMIT ?")
-        .bind(signed(after.0))
-        .bind(signed(limit as u64))
-        .fetch_all(pool)
-        .await
-        .map_err(classify)?;
+    let rows =
+        sqlx::query("SELECT position, version, events FROM batches WHERE position > ? ORDER BY position LIMIT ?")
+            .bind(signed(after.0))
+            .bind(signed(limit as u64))
+            .fetch_all(pool)
+            .await
+            .map_err(classify)?;
     (after.0 + 1..)
         .zip(rows)
         .map(|(expected, row)| {
@@ -86,19 +87,13 @@ pub(super) async fn steps(pool: &SqlitePool, execution: &ExecutionKey) -> Result
          WHERE run = ? AND task = ? AND attempt = ? AND executions.execution = ? ORDER BY step",
     );
     let rows = bound(rows, execution).fetch_all(pool).await.map_err(classify)?;
-    let step = |row: sqlx::sqlite::SqliteRow| StoredStep {
-        step_id: row.get(0),
-        json: Bytes::from(row.get::<Vec<u8>, _>(1)),
-    };
+    let step =
+        |row: sqlx::sqlite::SqliteRow| StoredStep { step_id: row.get(0), json: Bytes::from(row.get::<Vec<u8>, _>(1)) };
     Ok(rows.into_iter().map(step).collect())
 }
 
 type Query<'q> = sqlx::query::Query<'q, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>;
 
 fn bound<'q>(query: Query<'q>, key: &'q ExecutionKey) -> Query<'q> {
-    query
-        .bind(&key.attempt.run.0)
-        .bind(&key.attempt.task.0)
-        .bind(key.attempt.attempt)
-        .bind(signed(key.execution))
+    query.bind(&key.attempt.run.0).bind(&key.attempt.task.0).bind(key.attempt.attempt).bind(signed(key.execution))
 }
