@@ -55,6 +55,19 @@ impl Data {
         Ok(chosen)
     }
 
+    /// What to say about a task id that does not exist.
+    #[must_use]
+    pub fn hint_for(&self, id: &str) -> String {
+        // The parts of an id are of unequal weight: a wrong number at its end is nearer than a wrong directory.
+        let equal_parts = |other: &str| id.split("__").zip(other.split("__")).take_while(|(a, b)| a == b).count();
+        let ids = || self.tasks.iter().map(|task| task.id.as_str());
+        let most = ids().map(equal_parts).max().unwrap_or_default();
+        match nearest(id, ids().filter(|other| equal_parts(other) == most)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`argosy dataset list PATH --tasks` lists all ids".to_owned(),
+        }
+    }
+
     fn indices(&self) -> impl Iterator<Item = TaskIndex> {
         (0..self.tasks.len()).map(TaskIndex)
     }
@@ -114,13 +127,9 @@ impl Data {
                 continue;
             }
             let Some(task) = self.tasks.iter().find(|task| task.id.as_str() == id) else {
-                let near = nearest(id, self.tasks.iter().map(|task| task.id.as_str()));
                 return Err(SelectError {
                     message: format!("benchmark_params.sample_ids: there is no task `{id}`"),
-                    hint: Some(near.map_or_else(
-                        || "`argosy dataset list PATH --tasks` lists all ids".to_owned(),
-                        |near| format!("did you mean `{near}`?"),
-                    )),
+                    hint: Some(self.hint_for(id)),
                 });
             };
             let (parameter, value) = if params.split.contains(&task.split) {

@@ -16,8 +16,10 @@ use super::{
     usage,
 };
 
-/// Columns of a table; long cells wrap.
+/// Characters of a line of the overview; long cells wrap.
 const WIDTH: u16 = 120;
+/// Characters of a question in the list of tasks, which has one line for each.
+const QUESTION: usize = 80;
 
 /// Arguments.
 #[derive(clap::Args)]
@@ -101,6 +103,7 @@ impl<'d> Listing<'d> {
 
     fn table(&self) -> String {
         let mut table = table(&["split", "tasks", "files", "directories", "gold from", "domains (tasks)"]);
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
         for (split, tasks) in &self.splits {
             let domains: Vec<String> =
                 domains(tasks).into_iter().map(|(domain, count)| format!("{domain} {count}")).collect();
@@ -114,7 +117,7 @@ impl<'d> Listing<'d> {
             ]);
         }
         let total: usize = self.splits.iter().map(|(_, tasks)| tasks.len()).sum();
-        let mut text = format!("{table}\n{total} tasks, {} data files", self.data.blobs.len());
+        let mut text = format!("{table}\n{total} tasks, {} data files", self.data_files());
         for line in self.explanations() {
             text.push('\n');
             text.push_str(&line);
@@ -148,6 +151,12 @@ impl<'d> Listing<'d> {
         lines
     }
 
+    /// How many different data files the chosen tasks need.
+    fn data_files(&self) -> usize {
+        let tasks = self.splits.iter().flat_map(|(_, tasks)| tasks);
+        distinct(tasks.flat_map(|task| &task.datasets).map(|file| file.blob.sha256.as_str()))
+    }
+
     fn task_table(&self) -> String {
         let mut table = table(&["task", "domain", "data files", "question"]);
         for task in self.splits.iter().flat_map(|(_, tasks)| tasks) {
@@ -155,7 +164,7 @@ impl<'d> Listing<'d> {
                 task.id.to_string(),
                 task.domain.clone(),
                 task.datasets.len().to_string(),
-                shorten(&task.question, 100),
+                shorten(&task.question, QUESTION),
             ]);
         }
         table.to_string()
@@ -183,7 +192,7 @@ impl<'d> Listing<'d> {
         json!({
             "pinned_data": identity::is_pinned_data(&self.data.sources),
             "tasks": self.splits.iter().map(|(_, tasks)| tasks.len()).sum::<usize>(),
-            "data_files": self.data.blobs.len(),
+            "data_files": self.data_files(),
             "splits": splits,
         })
     }
@@ -228,11 +237,7 @@ fn distinct<T: Ord>(items: impl Iterator<Item = T>) -> usize {
 
 fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(WIDTH)
-        .set_header(header.to_vec());
+    table.load_style(presets::NOTHING).set_header(header.to_vec());
     for (index, name) in header.iter().enumerate() {
         if matches!(*name, "tasks" | "files" | "directories" | "data files")
             && let Some(column) = table.column_mut(index)

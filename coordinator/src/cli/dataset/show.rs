@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use argosy_shared::{
     id::TaskId,
     prompts,
-    spec::nearest,
     task::{
         Hints,
         render::{BlankHints, input_parts},
@@ -56,13 +55,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let dataset = arguments.source.open()?;
     let id = TaskId(arguments.task.clone());
     let Some(task) = dataset.data.task(&id) else {
-        let near = nearest(id.as_str(), dataset.data.tasks.iter().map(|task| task.id.as_str()));
-        return Err(Usage::new(format!("there is no task `{id}`"))
-            .hint(near.map_or_else(
-                || "`argosy dataset list PATH --tasks` lists all ids".to_owned(),
-                |near| format!("did you mean `{near}`?"),
-            ))
-            .into());
+        return Err(Usage::new(format!("there is no task `{id}`")).hint(dataset.data.hint_for(id.as_str())).into());
     };
     let hints = Hints { domain_knowledge: arguments.add_domain_knowledge, workflow_tags: arguments.add_workflow_tags };
     let parts = input_parts(&dataset.pack, task, hints, BlankHints::Unchanged);
