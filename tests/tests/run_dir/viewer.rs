@@ -212,7 +212,7 @@ impl Runs {
 
 fn read_strictly(agentcompass: &Path, runs: &Runs) -> Vec<Value> {
     let output = Command::new(agentcompass.join("bin/python"))
-        .arg(places::project().join("tests/fixtures/run_dir_reader.py"))
+        .arg(places::project().join("tests/fixtures/run_dir/reader.py"))
         .args(runs.all.iter().map(|name| runs.path(name)))
         .output()
         .unwrap();
