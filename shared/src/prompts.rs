@@ -4,6 +4,8 @@
 pub mod agent;
 
 mod load;
+#[cfg(test)]
+pub(crate) mod sample;
 mod template;
 
 use std::collections::BTreeMap;

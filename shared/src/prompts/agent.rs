@@ -30,7 +30,7 @@ pub fn render_prompt(agent: &AgentTemplate, system_prompt: &str, input: &str, st
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prompts::load::tests::pack;
+    use crate::prompts::sample::pack;
 
     #[test]
     fn a_turn_adds_the_reply_and_its_observation() {

@@ -83,6 +83,9 @@ impl PromptPack {
         check_agent("agent.coder", &self.agent.coder)?;
         check_agent("agent.react", &self.agent.react)?;
         self.task_input.input.check_fields("task_input.input", &["dataset_paths", "query"])?;
+        if self.task_input.input.fields().filter(|field| *field == "dataset_paths").count() != 1 {
+            return Err(value("task_input.input", "the field `dataset_paths` stands there more than once"));
+        }
         check_query("task_input.real", &self.task_input.real, true)?;
         check_query("task_input.synth", &self.task_input.synth, false)?;
         let judge = &self.judge;
@@ -115,7 +118,7 @@ impl PromptPack {
 }
 
 /// Fields of the variables and relation questions.
-const PAIR_FIELDS: [&str; 7] =
+pub(super) const PAIR_FIELDS: [&str; 7] =
     ["datasets_json", "query", "gold_hypo", "gold_workflow", "gen_hypo", "gen_workflow", "dimension_question"];
 
 fn check_agent(place: &str, agent: &AgentTemplate) -> Result<(), Error> {
@@ -168,62 +171,11 @@ fn value(place: impl Into<String>, message: &str) -> Error {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-
-    /// A small pack of our own wording.
-    pub(in crate::prompts) fn pack() -> PromptPack {
-        PromptPack::from_json(sample().to_string().as_bytes()).unwrap()
-    }
-
-    fn sample() -> Value {
-        let agent = json!({
-            "template": [
-                {"field": "system_prompt"}, "|", {"field": "tools"}, "|", {"field": "tool_names"}, "|",
-                {"field": "input"}, "|", {"field": "agent_scratchpad"},
-            ],
-            "observation": [">", {"field": "observation"}, "<"],
-            "stop": ["\n>"],
-            "max_iterations": 3,
-        });
-        let mut coder = agent.clone();
-        coder["max_executions"] = json!(1);
-        coder["refusal"] = json!("no more");
-        let query = json!({
-            "dataset": [{"field": "name"}, " is ", {"field": "description"}],
-            "column": [{"field": "name"}, "=", {"field": "description"}, ";"],
-            "query": ["? ", {"field": "nl_query"}],
-            "closing": "Answer.",
-        });
-        let mut real = query.clone();
-        real["intermediate"] = json!([{"field": "text"}, ","]);
-        real["domain_knowledge"] = json!([" Know: ", {"field": "domain_knowledge"}]);
-        real["workflow_tags"] = json!([" Tags: ", {"field": "workflow_tags"}]);
-        let fields = |names: &[&str]| names.iter().map(|name| json!({"field": name})).collect::<Vec<_>>();
-        let call = |names: &[&str]| json!({"system": "judge", "user": fields(names), "params": {}, "attempts": 1});
-        let mut pair = call(&PAIR_FIELDS);
-        pair["question"] = json!("how many?");
-        json!({
-            "schema": SCHEMA,
-            "source": {"commit": null, "files": {"a.py": "00"}},
-            "agent": {"system_prompt": "be brief", "coder": coder, "react": agent},
-            "task_input": {
-                "input": [{"field": "dataset_paths"}, " ", {"field": "query"}],
-                "real": real,
-                "synth": query,
-            },
-            "judge": {
-                "sub_hypotheses": call(&["datasets", "hypothesis", "workflow"]),
-                "context": call(&["gold_hyp", "gold_context", "pred_hyp", "pred_context"]),
-                "variables": pair.clone(),
-                "relation": pair,
-                "pair_question": fields(&["gold_text", "gold_context", "gen_text", "gen_context"]),
-                "fallback": {"text": null, "context": "None"},
-            },
-        })
-    }
+    use crate::prompts::sample::{json as sample, pack};
 
     #[test]
     fn a_pack_survives_its_own_json() {

@@ -7,6 +7,7 @@ mod parser;
 mod prompts;
 mod pyrepr;
 mod repl;
+mod rows;
 mod tasks;
 
 use argosy_tests::{places, vectors};
