@@ -24,8 +24,8 @@ const RECORDED: [&str; 13] = [
     "timeout_multiplier",
 ];
 
-/// Drops null, `{}` and `[]` and members whose name starts with `_`, at every depth, then masks credentials. Empty strings
-/// stay (AgentCompass 1.0.1, `RunStore._sanitize_param_value`).
+/// Drops null, `{}` and `[]` and members whose name starts with `_`, at every depth, and masks credentials. Empty strings
+/// stay, and a sensitive member stays even if it is empty (AgentCompass 1.0.1, `RunStore._sanitize_param_value`).
 #[must_use]
 pub fn sanitise(request: Value) -> Value {
     let mut request = prune(request);
@@ -95,8 +95,14 @@ fn prune(value: Value) -> Value {
         Value::Object(members) => members
             .into_iter()
             .filter(|(key, _)| !key.starts_with('_'))
-            .map(|(key, member)| (key, prune(member)))
-            .filter(|(_, member)| !is_nothing(member))
+            .filter_map(|(key, mut member)| {
+                if redact::is_sensitive_key(&key) {
+                    redact::mask_value(&mut member);
+                    return Some((key, member));
+                }
+                let member = prune(member);
+                (!is_nothing(&member)).then_some((key, member))
+            })
             .collect(),
         Value::Array(items) => items.into_iter().map(prune).filter(|item| !is_nothing(item)).collect(),
         leaf @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => leaf,
