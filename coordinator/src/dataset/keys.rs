@@ -119,6 +119,8 @@ fn reason(error: &csv::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const HEAD: &str = "dataset,metadataid,query_id,gold_hypo\r\n";
@@ -130,6 +132,31 @@ mod tests {
         assert_eq!(key.take("a", 10, 0), None);
         assert_eq!(key.take("b_c", 2, 0), None, "the qid, not the position");
         assert_eq!(key.finish().unwrap_err(), "line 3: b_c,2,189 is no task of this split");
+    }
+
+    proptest! {
+        #[test]
+        fn foreign_text_never_panics(text in "(dataset,metadataid,query_id,gold_hypo\r?\n)?[a-c0-9,\"\r\n]{0,40}") {
+            let _ = Key::parse(&text).map(Key::finish);
+        }
+
+        #[test]
+        fn every_row_is_found_and_every_line_is_right(golds in prop::collection::vec("[a-z\" ,\n]{0,9}x", 1..9)) {
+            let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
+            writer.write_record(HEADER).unwrap();
+            for (number, gold) in golds.iter().enumerate() {
+                writer.write_record(["d", &number.to_string(), "7", gold]).unwrap();
+            }
+            let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
+            let mut key = Key::parse(&text).unwrap();
+            let last = golds.len() - 1;
+            for (number, gold) in golds.iter().enumerate().take(last) {
+                prop_assert_eq!(&key.take("d", number as u64, 7), &Some(gold.clone()));
+            }
+            let lines_before = text[..text.rfind(&format!("d,{last},7")).unwrap()].matches('\n').count();
+            let left = format!("line {}: d,{last},7 is no task of this split", 1 + lines_before);
+            prop_assert_eq!(key.finish().unwrap_err(), left);
+        }
     }
 
     #[test]

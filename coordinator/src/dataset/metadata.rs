@@ -171,6 +171,7 @@ impl<'de> Deserialize<'de> for Group {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::{Value, json};
 
     use super::*;
@@ -205,6 +206,21 @@ mod tests {
         let metadata = parse(&json.to_string(), Kind::Synth).unwrap();
         assert_eq!(metadata.queries[0].true_hypothesis.as_deref(), Some("h "));
         assert!(parse(&json.to_string(), Kind::Real).is_err(), "columns differ");
+    }
+
+    proptest! {
+        /// Foreign bytes end in an error, not in a panic; whatever is accepted keeps to the rules.
+        #[test]
+        fn damaged_text_never_panics(cut in 0_usize..700, insert in ".{0,4}", remove in 0_usize..9, synth: bool) {
+            let mut text: Vec<char> = real().to_string().chars().collect();
+            let cut = cut.min(text.len());
+            text.splice(cut..(cut + remove).min(text.len()), insert.chars());
+            let kind = if synth { Kind::Synth } else { Kind::Real };
+            if let Ok(metadata) = parse(&text.into_iter().collect::<String>(), kind) {
+                prop_assert!(!metadata.queries.is_empty());
+                prop_assert!(metadata.datasets.iter().all(|dataset| !dataset.name.contains('/')));
+            }
+        }
     }
 
     #[test]

@@ -99,16 +99,8 @@ fn compare(row: &Row, rows: &[Row], task: &Task, pack: &PromptPack) -> Outcome {
 /// the prompt itself, so that only the texts between them are compared.
 fn intermediate(row: &Row, rows: &[Row], pack: &PromptPack) -> Option<Vec<String>> {
     let family = |id: &str| id.split('/').next().map(ToOwned::to_owned);
-    let text = |value: &Value| value.as_str().or_else(|| value["text"].as_str()).map(ToOwned::to_owned);
-    let given = rows
-        .iter()
-        .filter(|other| family(&other.id) == family(&row.id))
-        .flat_map(|other| &other.others)
-        .filter(|(name, _)| name.contains("intermediate"))
-        .find_map(|(_, value)| {
-            let list = value.as_array().or_else(|| value["intermediate"].as_array())?;
-            list.iter().map(text).collect::<Option<Vec<String>>>()
-        });
+    let relatives = rows.iter().filter(|other| family(&other.id) == family(&row.id));
+    let given = relatives.flat_map(|other| &other.others).find_map(|(name, value)| texts(name, value));
     if given.is_some() {
         return given;
     }
@@ -124,6 +116,16 @@ fn intermediate(row: &Row, rows: &[Row], pack: &PromptPack) -> Option<Vec<String
     let end_of_columns = first.rfind(column_end.trim_start_matches(": "))? + column_end.trim_start_matches(": ").len();
     *first = first.split_off(end_of_columns);
     Some(texts)
+}
+
+/// The texts of a member called something with `intermediate`, at any depth.
+fn texts(name: &str, value: &Value) -> Option<Vec<String>> {
+    let text = |value: &Value| value.as_str().or_else(|| value["text"].as_str()).map(ToOwned::to_owned);
+    match value {
+        Value::Array(list) if name.contains("intermediate") => list.iter().map(text).collect(),
+        Value::Object(members) => members.iter().find_map(|(name, value)| texts(name, value)),
+        _ => None,
+    }
 }
 
 fn first_difference(ours: &str, theirs: &str) -> String {
