@@ -57,6 +57,18 @@ pub fn execution(params: &ExecutionParams) -> Value {
     })
 }
 
+/// Puts `k` and `strategy` of an `execution` section where AgentCompass's readers look for them: below `attempts`.
+pub fn nest_attempts(request: &mut Value) {
+    let Some(execution) = request.get_mut("execution").and_then(Value::as_object_mut) else { return };
+    if execution.contains_key("attempts") {
+        return;
+    }
+    if let (Some(k), strategy) = (execution.shift_remove("k"), execution.shift_remove("strategy")) {
+        let strategy = strategy.unwrap_or_else(|| Value::from("avg"));
+        execution.insert("attempts".to_owned(), json!({"k": k, "strategy": strategy}));
+    }
+}
+
 /// The content of `params.json` for a request.
 #[must_use]
 pub fn params(request: &Value) -> Value {
@@ -137,6 +149,18 @@ mod tests {
                 "runtime": {"reuse": false}, "output": {"run_name": ""},
             })
         );
+    }
+
+    #[test]
+    fn attempts_are_nested() {
+        let flat = serde_json::to_value(ExecutionParams { k: 3, ..ExecutionParams::default() }).unwrap();
+        let mut request = json!({"execution": flat});
+        nest_attempts(&mut request);
+        assert_eq!(request["execution"]["attempts"], json!({"k": 3, "strategy": "avg"}));
+        assert_eq!(request["execution"].get("k"), None);
+        let before = request.clone();
+        nest_attempts(&mut request);
+        assert_eq!(request, before);
     }
 
     #[test]
