@@ -120,7 +120,7 @@ fn telemetry(judgement: &Judgement) -> JudgeTelemetry {
         request_retries: calls.iter().map(|call| call.request_retries).sum(),
         prompt_tokens_total: calls.iter().filter_map(|call| call.usage.prompt).sum(),
         completion_tokens_total: calls.iter().filter_map(|call| call.usage.completion).sum(),
-        elapsed_ms: calls.iter().map(|call| call.elapsed_ms).sum(),
+        elapsed_ms: calls.iter().fold(0.0, |sum, call| sum + call.elapsed_ms),
     }
 }
 
