@@ -1,9 +1,14 @@
 //! The command line. Data goes to stdout, talk to stderr, an error is followed by a `hint:`.
 
+pub(crate) mod config;
 pub(crate) mod dataset;
+pub(crate) mod demo;
 pub(crate) mod mock_model;
 pub(crate) mod output;
+pub(crate) mod progress;
+pub(crate) mod run;
 pub(crate) mod score;
+pub(crate) mod summary;
 
 use std::process::ExitCode;
 
@@ -19,12 +24,18 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Run the benchmark with one model.
+    Run(Box<run::Arguments>),
+    /// Run a small benchmark of our own against a built-in stand-in: no model, key or network needed.
+    Demo(demo::Arguments),
     /// Import, list, show and fetch the dataset.
     Dataset(dataset::Arguments),
     /// Serve an OpenAI-compatible stand-in model and judge, to rehearse without spending anything.
     MockModel(mock_model::Arguments),
     /// Score one stored answer, as upstream's `discovery_eval.py` does.
     Score(score::Arguments),
+    /// Compute a run's scores from its results again, show them, and write `metrics.json` and `summary.md`.
+    Summary(summary::Arguments),
 }
 
 /// Runs the command named on the command line.
@@ -34,9 +45,12 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     let result = match arguments.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
         Command::Dataset(arguments) => dataset::run(arguments),
         Command::MockModel(arguments) => mock_model::run(arguments),
         Command::Score(arguments) => score::run(arguments),
+        Command::Summary(arguments) => summary::run(arguments),
     };
     match result {
         Ok(code) => code,

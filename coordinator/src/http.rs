@@ -1,1 +1,3 @@
-//! (to be written)
+//! HTTP servers of the coordinator. The only place that knows axum.
+
+pub mod mock_model;

@@ -8,6 +8,7 @@ use crate::{
     prompts::AgentTemplate,
     spec::{EnvironmentSpec, HarnessParams, ModelParams},
     task::{Blob, render::InputParts},
+    trajectory::StepRecord,
 };
 
 /// One execution, ready to be carried out.
@@ -32,6 +33,10 @@ pub struct Assignment {
     pub model: ModelTarget,
     /// Bound of the whole agent loop in seconds; `None` is unbounded.
     pub run_timeout_seconds: Option<f64>,
+    /// Finished steps of an earlier execution that lost its worker, from the first on. Their model calls are paid: the
+    /// replies are used again as long as a fresh Python brings the same observations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replay: Vec<StepRecord>,
 }
 
 /// A data file of a task.

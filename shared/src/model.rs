@@ -1,11 +1,18 @@
 //! The one client that talks to language models, for the model under test (in workers) and the judge (in the
 //! coordinator).
 //!
-//! [`Model`] is the seam: [`openai_chat::Client`] is the real one; tests put scripted ones behind it.
+//! [`Model`] is the seam: [`openai_chat::Client`] is the real one; tests put scripted ones behind it. What a server's
+//! answer means is decided in [`classify`], what a model refuses in [`portability`], how long to wait in [`retry`];
+//! those three are pure.
 
 pub mod classify;
+pub mod download;
 pub mod openai_chat;
+pub mod portability;
+pub mod retry;
 pub mod secret;
+
+mod scrub;
 
 use std::{fmt, time::Duration};
 

@@ -1,32 +1,28 @@
 //! The **prompt pack**: every text that upstream's source contributes to a prompt, as data. It is read from the
 //! user's checkout by `argosy_coordinator::dataset` and never typed into this source.
 
+pub mod agent;
+
+mod load;
+#[cfg(test)]
+pub(crate) mod sample;
+mod template;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A text with named holes: a `str.format` template, an f-string or a `%` template, once parsed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Template(pub Vec<Part>);
+pub use load::Error;
+pub use template::{Part, Template};
 
-/// A piece of a [`Template`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Part {
-    /// Text as it stands.
-    Text(String),
-    /// A hole.
-    Field {
-        /// Its name.
-        field: String,
-    },
-}
+/// The schema of the packs this version reads and writes.
+pub const SCHEMA: &str = "argosy.prompt_pack.v1";
 
 /// Everything read from one upstream commit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PromptPack {
-    /// `argosy.prompt_pack.v1`.
+    /// [`SCHEMA`].
     pub schema: String,
     /// Where it was read.
     pub source: PackSource,
@@ -40,6 +36,7 @@ pub struct PromptPack {
 
 /// Provenance of a pack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PackSource {
     /// The commit, where it could be established.
     pub commit: Option<String>,
@@ -49,6 +46,7 @@ pub struct PackSource {
 
 /// The two agents' prompts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AgentPrompts {
     /// The system prompt both agents send.
     pub system_prompt: String,
@@ -60,6 +58,7 @@ pub struct AgentPrompts {
 
 /// One agent's prompt and limits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AgentTemplate {
     /// Fields `system_prompt`, `tools`, `tool_names`, `input`, `agent_scratchpad`.
     pub template: Template,
@@ -79,6 +78,7 @@ pub struct AgentTemplate {
 
 /// The pieces of a task input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TaskInputPrompts {
     /// Fields `dataset_paths`, `query`.
     pub input: Template,
@@ -90,6 +90,7 @@ pub struct TaskInputPrompts {
 
 /// The pieces of a `query` in a task input, in the order in which they are joined (nothing between them).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct QueryPrompts {
     /// Once per dataset; fields `name`, `description`.
     pub dataset: Template,
@@ -112,6 +113,7 @@ pub struct QueryPrompts {
 
 /// The judge's prompts and sampling parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct JudgePrompts {
     /// Segments a hypothesis; fields `datasets`, `hypothesis`, `workflow`.
     pub sub_hypotheses: JudgeCall,
@@ -124,12 +126,14 @@ pub struct JudgePrompts {
     pub relation: JudgeCall,
     /// The text recorded as a pair's context question; fields `gold_text`, `gold_context`, `gen_text`, `gen_context`.
     pub pair_question: Template,
-    /// What stands in for a hypothesis that could not be segmented: an object whose `text` is filled in by the scorer.
+    /// What stands in for a hypothesis that could not be segmented, keys in upstream's order. Its `text` is null here;
+    /// the scorer puts the whole hypothesis there.
     pub fallback: serde_json::Map<String, serde_json::Value>,
 }
 
 /// One kind of judge call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct JudgeCall {
     /// System message.
     pub system: String,

@@ -59,6 +59,15 @@ pub struct Telemetry {
     /// Turns replayed from an earlier execution instead of being paid again.
     #[serde(default)]
     pub replayed_turns: u32,
+    /// Milliseconds of the setup phase: files, sandbox, start of Python.
+    #[serde(default)]
+    pub setup_ms: f64,
+    /// Milliseconds spent waiting for the model, retries included, replayed turns not.
+    #[serde(default)]
+    pub model_ms: f64,
+    /// Milliseconds spent in Python executions that brought an observation.
+    #[serde(default)]
+    pub python_ms: f64,
 }
 
 /// Where and with what an execution ran; a part of every result's provenance.

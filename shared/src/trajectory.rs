@@ -71,4 +71,7 @@ pub struct StepMetric {
     /// Bytes cut out of the observation by `max_observation_bytes`.
     #[serde(default)]
     pub observation_bytes_cut: u64,
+    /// How the request differed from what was asked for, in words; see [`crate::model::ChatReply::changed_params`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed_params: Vec<String>,
 }
