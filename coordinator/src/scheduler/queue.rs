@@ -10,6 +10,8 @@
 //! nothing to do for a while neither saves up turns nor has to catch up. All tags follow from `LeaseGranted` events,
 //! so a replay restores them.
 
+#![warn(clippy::wildcard_enum_match_arm, reason = "a new stage or event must be thought of here")]
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,

@@ -92,10 +92,10 @@ impl State {
     }
 
     pub(super) fn judge_released(&self, execution: &ExecutionKey) -> Decision {
-        self.being_judged(execution).map_or(Decision::reply(Reply::StaleJudgement), |(place, _)| Decision {
-            soft: vec![Soft::JudgingStopped { place }],
-            ..Decision::default()
-        })
+        match self.being_judged(execution) {
+            Some((place, _)) => Decision { soft: vec![Soft::JudgingStopped { place }], ..Decision::default() },
+            None => Decision::reply(Reply::StaleJudgement),
+        }
     }
 
     /// At most `n` answers: each time of the run with the fewest in judgement, as far as the judges' allowances go.

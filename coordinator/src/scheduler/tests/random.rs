@@ -273,7 +273,7 @@ impl Story {
         let wakes = free > 0 && self.world.state.has_work_for(&session);
         let reply = self.input(Input::LeaseWanted { session, free });
         if let Reply::Leases { grants, .. } = reply {
-            assert!(free == 0 || wakes == !grants.is_empty(), "a long poll would have been woken for nothing, or not");
+            assert!(free == 0 || wakes != grants.is_empty(), "a long poll would have been woken for nothing, or not");
             self.granted.extend(grants.into_iter().map(|grant| (grant.execution, worker)));
         }
     }
