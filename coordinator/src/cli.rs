@@ -1,8 +1,12 @@
 //! The command line. Data goes to stdout, talk to stderr, an error is followed by a `hint:`.
 
+pub(crate) mod config;
 pub(crate) mod dataset;
+pub(crate) mod demo;
 pub(crate) mod mock_model;
 pub(crate) mod output;
+pub(crate) mod progress;
+pub(crate) mod run;
 pub(crate) mod score;
 pub(crate) mod summary;
 
@@ -20,6 +24,10 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Run the benchmark with one model.
+    Run(Box<run::Arguments>),
+    /// Run a small benchmark of our own against a built-in stand-in: no model, key or network needed.
+    Demo(demo::Arguments),
     /// Import, list, show and fetch the dataset.
     Dataset(dataset::Arguments),
     /// Serve an OpenAI-compatible stand-in model and judge, to rehearse without spending anything.
@@ -37,6 +45,8 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     let result = match arguments.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Demo(arguments) => demo::run(&arguments),
         Command::Dataset(arguments) => dataset::run(arguments),
         Command::MockModel(arguments) => mock_model::run(arguments),
         Command::Score(arguments) => score::run(arguments),

@@ -19,7 +19,7 @@ pub mod pack;
 pub mod select;
 
 mod checkout;
-mod encoding;
+pub(crate) mod encoding;
 mod files;
 mod keys;
 mod metadata;
@@ -113,12 +113,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Dataset, Error> {
                 None if form == Form::DataOnly => return Err(Error::NoPrompts { path: path.to_owned() }),
                 None => extract_pack(path, options.allow_unpinned)?,
             };
-            let head = identity::head(path);
-            let identity = Identity::new(&data.sources, &pack, head);
-            let pack = PromptPack {
-                source: argosy_shared::prompts::PackSource { commit: identity.commit.clone(), ..pack.source },
-                ..pack
-            };
+            let identity = Identity::new(&data.sources, &pack, identity::head(path));
             Ok(Dataset { data, pack, identity })
         }
     }
@@ -141,12 +136,26 @@ pub fn open_data(path: &Path, allow_unpinned: bool) -> Result<Data, Error> {
 /// A Python file is missing, altered, or not of the expected shape.
 pub fn extract_pack(checkout: &Path, allow_unpinned: bool) -> Result<PromptPack, Error> {
     if !allow_unpinned {
+        let pins = Pins::new(checkout, true);
         for file in pack::FILES {
-            let pins = Pins::new(checkout, true);
-            files::digest(checkout, file, &pins)?;
+            match files::digest(checkout, file, &pins) {
+                Ok(_) => {}
+                Err(Error::Unreadable { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+                    return Err(pack::Error::Missing { file }.into());
+                }
+                Err(other) => return Err(other),
+            }
         }
     }
-    Ok(pack::extract(checkout)?)
+    let mut pack = pack::extract(checkout)?;
+    let is_pinned =
+        |(file, sha256): (&String, &String)| pinned().file(file).is_some_and(|expected| sha256.starts_with(expected));
+    pack.source.commit = if pack.source.files.iter().all(is_pinned) {
+        Some(identity::PINNED_COMMIT.to_owned())
+    } else {
+        identity::head(checkout)
+    };
+    Ok(pack)
 }
 
 impl Data {
@@ -213,8 +222,7 @@ fn read_data(path: &Path, allow_unpinned: bool) -> Result<Data, Error> {
 
 fn read_pack(file: &Path, allow_unpinned: bool) -> Result<PromptPack, Error> {
     let (bytes, _) = files::read_whole(file, MAX_PACK_BYTES)?;
-    let pack = PromptPack::from_json(&bytes)
-        .map_err(|source| Error::PromptPack { file: file.to_owned(), source })?;
+    let pack = PromptPack::from_json(&bytes).map_err(|source| Error::PromptPack { file: file.to_owned(), source })?;
     if !allow_unpinned && pack.hash() != pinned().pack {
         return Err(Error::UnpinnedPack { file: file.to_owned() });
     }

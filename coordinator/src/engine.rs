@@ -135,9 +135,6 @@ pub enum Error {
     /// The journal cannot be read.
     #[error(transparent)]
     Journal(#[from] journal::Error),
-    /// The journal's events contradict each other.
-    #[error("the journal cannot be replayed: {0}")]
-    Replay(#[from] scheduler::evolve::ReplayError),
 }
 
 type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
@@ -182,7 +179,11 @@ impl Handle {
         clock: Arc<dyn Clock>,
     ) -> Result<(Self, Task<()>), Error> {
         let events = journal::read_all(&*journal).await?;
-        let mut state = State::replay(scheduler::Settings { lease: settings.lease }, &events)?;
+        let replayed = State::replay(scheduler::Settings { lease: settings.lease }, &events);
+        for (position, violation) in &replayed.skipped {
+            tracing::error!(position, %violation, "an event of the journal does not follow from those before it");
+        }
+        let mut state = replayed.state;
         state.after_restart(clock.monotonic());
         let (mailbox, messages) = mpsc::channel(MAILBOX);
         let handle = Self { mailbox: mailbox.clone(), journal: journal.clone() };

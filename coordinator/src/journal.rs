@@ -23,6 +23,7 @@ use argosy_shared::{
 };
 use async_trait::async_trait;
 use bytes::Bytes;
+use sha2::{Digest, Sha256};
 
 pub use self::error::Error;
 use crate::scheduler::Event;
@@ -150,6 +151,17 @@ pub trait Journal: Send + Sync {
     async fn close(&self) -> Result<(), Error>;
 }
 
+/// What a blob of these bytes is called. Hashing many megabytes would hold an async thread up, so it is done elsewhere.
+async fn blob_of(bytes: Bytes) -> Blob {
+    const SMALL: usize = 1 << 18;
+    let name = |bytes: &Bytes| Blob { sha256: hex::encode(Sha256::digest(bytes)), bytes: bytes.len() as u64 };
+    if bytes.len() <= SMALL {
+        return name(&bytes);
+    }
+    let kept = bytes.clone();
+    tokio::task::spawn_blocking(move || name(&kept)).await.unwrap_or_else(|_| name(&bytes))
+}
+
 /// All events of a journal, in order, read in chunks.
 ///
 /// # Errors
@@ -165,3 +177,6 @@ pub async fn read_all(journal: &dyn Journal) -> Result<Vec<Event>, Error> {
         events.extend(batches.into_iter().flat_map(|batch| batch.events));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,10 +11,12 @@
 //! - [`store`]: run directories, written atomically.
 //! - [`report`]: metrics, summary, tables.
 //! - [`stand_in`], [`http`]: the OpenAI-compatible stand-in server.
+//! - [`demo`]: a small benchmark of our own, embedded.
 //!
 //! It does not know the worker library; the binary brings the two together.
 
 pub mod dataset;
+pub mod demo;
 pub mod engine;
 pub mod grpc;
 pub mod http;

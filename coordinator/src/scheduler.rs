@@ -53,3 +53,6 @@ pub use self::{
     reply::{Effect, FinalAttempt, Grant, JudgeJob, Reply, RetryNotice, RetryScope},
     state::{Attempt, Outcome, RunState, Settings, Stage, State, Tally},
 };
+
+#[cfg(test)]
+mod tests;

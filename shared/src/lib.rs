@@ -19,6 +19,7 @@ pub mod id;
 pub mod issue;
 pub mod lease;
 pub mod model;
+pub mod patience;
 pub mod prompts;
 pub mod pyjson;
 pub mod pyrepr;

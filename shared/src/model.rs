@@ -6,6 +6,7 @@
 //! those three are pure.
 
 pub mod classify;
+pub mod download;
 pub mod openai_chat;
 pub mod portability;
 pub mod retry;

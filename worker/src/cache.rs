@@ -1,8 +1,8 @@
 //! Data files by digest, on the worker's disk.
 //!
 //! A file is fetched once, however many executions want it at the same time, and is only ever stored when its bytes
-//! have the digest it is asked for by. Agents never get the stored file, only private copies of it; each copy is
-//! checked against the digest again, since an environment without isolation lets the agent's code write anywhere.
+//! have the digest it is asked for by. Agents never get the stored file, only private copies of it. It is checked again
+//! whenever it is used: an environment without isolation lets the agent's code write anywhere.
 
 mod books;
 mod flight;
@@ -117,7 +117,7 @@ impl Cache {
         Ok(cache)
     }
 
-    /// The file, fetched if it is not there, and kept until the answer is dropped.
+    /// The file, fetched if it is not there or was damaged, and kept until the answer is dropped.
     ///
     /// # Errors
     /// It cannot be fetched or stored, or other bytes come than its digest and size say.
@@ -126,7 +126,13 @@ impl Cache {
             return Err(Error::Digest(blob.sha256.clone()));
         }
         if let Some(held) = self.0.pin(blob) {
-            return Ok(held);
+            match store::check(held.path(), blob).await? {
+                None => return Ok(held),
+                Some(damage) => {
+                    tracing::warn!(sha256 = blob.sha256, damage, "a stored data file was damaged, fetching it again");
+                    held.forget();
+                }
+            }
         }
         self.0
             .flights
@@ -160,37 +166,18 @@ impl Cache {
     pub fn has(&self, sha256: &str) -> bool {
         self.0.books().has(sha256)
     }
-
-    /// Puts a private, writable copy at `destination`, which must not exist. A stored file that was damaged is fetched
-    /// again, once.
-    ///
-    /// # Errors
-    /// See [`Cache::hold`]; or the copy cannot be written.
-    pub async fn copy(&self, blob: &Blob, destination: &Path) -> Result<(), Error> {
-        let held = self.hold(blob).await?;
-        match held.copy_to(destination).await {
-            Err(Error::Content { found, .. }) => {
-                tracing::warn!(sha256 = blob.sha256, found, "a stored data file was damaged, fetching it again");
-                held.forget();
-                self.hold(blob).await?.copy_to(destination).await
-            }
-            done => done,
-        }
-    }
 }
 
 impl Held {
-    /// Puts a private, writable copy at `destination`, which must not exist. Nothing is left there on an error.
-    ///
-    /// # Errors
-    /// The stored file is not what it was, or the copy cannot be written.
-    pub async fn copy_to(&self, destination: &Path) -> Result<(), Error> {
-        store::copy(&self.cache.folder, &self.blob, destination).await
+    /// Where it is stored. To be copied from, never to be given away: whoever can write there damages it for others.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        store::path(&self.cache.folder, &self.blob.sha256)
     }
 
     /// Removes the stored file although it is in use: it is damaged.
     fn forget(self) {
-        let path = store::path(&self.cache.folder, &self.blob.sha256);
+        let path = self.path();
         self.cache.books().remove(&self.blob.sha256, || drop(std::fs::remove_file(&path)));
     }
 }

@@ -75,12 +75,13 @@ impl Execution<'_> {
     ) -> Result<(), setup::Stopped> {
         let files = setup::fetch(self.assignment, cache, self.cancel).await?;
         let sandbox = sandbox.insert(setup::sandbox(sandboxes).await?);
-        setup::lay_out(&files, cache, sandbox).await?;
+        setup::lay_out(&files, sandbox).await?;
         drop(files);
         let mut tool = setup::python(self.assignment, sandbox).await?;
         self.result.input = setup::input(self.assignment, sandbox);
         self.result.telemetry.setup_ms = milliseconds(self.clock.monotonic());
-        self.result.provenance.python_version = tool.version().to_owned();
+        tool.version().clone_into(&mut self.result.provenance.python_version);
+        self.result.provenance.packages = tool.packages();
 
         let outcome = self.agent(&mut tool).await;
         // The harness's own copy, taken as the loop ends. Python still lives, and what it started in the background may

@@ -151,14 +151,20 @@ mod tests {
 
     #[test]
     fn later_sources_replace_members_and_keep_the_rest() {
-        let mut base = json!({"judge_model": {"id": "a", "params": {"x": 1}}, "split": "all"}).as_object().unwrap().clone();
+        let mut base =
+            json!({"judge_model": {"id": "a", "params": {"x": 1}}, "split": "all"}).as_object().unwrap().clone();
         merge(&mut base, json!({"judge_model": {"id": "b"}, "split": ["real_test"]}).as_object().unwrap().clone());
-        assert_eq!(Value::Object(base), json!({"judge_model": {"id": "b", "params": {"x": 1}}, "split": ["real_test"]}));
+        assert_eq!(
+            Value::Object(base),
+            json!({"judge_model": {"id": "b", "params": {"x": 1}}, "split": ["real_test"]})
+        );
     }
 
     #[test]
     fn only_whole_references_are_resolved() {
         assert_eq!(resolve("x", "a${HOME}").unwrap(), "a${HOME}");
-        assert!(resolve("--model-api-key", "${ARGOSY_SURELY_NOT_SET}").unwrap_err().to_string().contains("hint: export"));
+        assert!(
+            resolve("--model-api-key", "${ARGOSY_SURELY_NOT_SET}").unwrap_err().to_string().contains("hint: export")
+        );
     }
 }

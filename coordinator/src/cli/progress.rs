@@ -129,19 +129,15 @@ mod tests {
 
     #[test]
     fn a_line_names_what_is_not_zero() {
-        let progress = Progress { total: 10, done: 4, running: 3, fatal: 1, evaluated: 3, score_sum: 1.5, ..Default::default() };
+        let progress =
+            Progress { total: 10, done: 4, running: 3, fatal: 1, evaluated: 3, score_sum: 1.5, ..Default::default() };
         assert_eq!(line(&progress), "3 running, 1 fatal, score so far 0.5000");
     }
 
     #[test]
     fn time_left_counts_only_what_was_done_here() {
-        let progress = Progress {
-            total: 30,
-            done: 20,
-            reused: 10,
-            elapsed: Duration::from_secs(100),
-            ..Default::default()
-        };
+        let progress =
+            Progress { total: 30, done: 20, reused: 10, elapsed: Duration::from_secs(100), ..Default::default() };
         assert_eq!(time_left(&progress), Some(Duration::from_secs(100)));
         assert_eq!(time_left(&Progress { reused: 20, ..progress }), None);
     }

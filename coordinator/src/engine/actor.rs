@@ -10,8 +10,8 @@ mod runs;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use argosy_shared::{
-    backoff::Backoff,
     id::RunId,
+    patience::Patience,
     supervise::{self, Task},
     time::Clock,
 };
@@ -138,7 +138,9 @@ impl Actor {
     /// Decides and applies; what must wait for the journal goes into the batch.
     fn decide(&mut self, input: Input, batch: &mut Batch) -> Reply {
         let decision = self.state.decide(self.clock.monotonic(), input);
-        self.state.commit(&decision);
+        for violation in self.state.commit(&decision) {
+            tracing::error!(%violation, "an invariant of the scheduler was about to be broken");
+        }
         batch.events.extend(decision.events);
         for effect in decision.effects {
             batch.after.push(Box::new(move |actor: &mut Self| actor.carry_out(effect)));
@@ -149,10 +151,12 @@ impl Actor {
     /// Makes the batch durable, however long that takes, and then lets everybody know.
     async fn settle(&mut self, batch: Batch) {
         if !batch.events.is_empty() {
-            let mut backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(5));
+            let mut backoff = Patience::new(Duration::from_millis(200), Duration::from_secs(5));
             while let Err(error) = self.journal.append(batch.events.clone()).await {
                 tracing::error!(%error, "the journal cannot be written; everything waits");
-                self.show_trouble(&format!("the journal cannot be written: {error}; it goes on by itself once this is fixed"));
+                self.show_trouble(&format!(
+                    "the journal cannot be written: {error}; it goes on by itself once this is fixed"
+                ));
                 tokio::time::sleep(backoff.next_delay()).await;
             }
         }
@@ -170,7 +174,11 @@ impl Actor {
                 }
                 self.to_publisher(&run, notice.into());
             }
-            Effect::Publish(attempt) => self.to_publisher(&attempt.attempt.run.clone(), attempt.into()),
+            Effect::Publish(key) => {
+                if let Some(attempt) = self.state.final_attempt(&key) {
+                    self.to_publisher(&key.run, attempt.into());
+                }
+            }
             Effect::RunFinished(run) => self.to_publisher(&run, super::publish::Job::Finish),
             // The worker hears it with its next renewal.
             Effect::Revoked(key) => tracing::info!(%key, "lease void, its run was cancelled"),

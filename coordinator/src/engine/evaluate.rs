@@ -69,9 +69,7 @@ async fn judge(run: &Run, journal: &dyn Journal, job: &JudgeJob) -> Result<Outco
         return Ok(Outcome::Failed(vec![Issue::new(Phase::Evaluate, Code::JudgeInvalidOutput, text)]));
     }
     let body = serde_json::to_vec(&judgement).map_err(|error| error.to_string())?;
-    let record = journal
-        .put(&job.execution, Kind::Judgement, Bytes::from(body))
-        .await
-        .map_err(|error| error.to_string())?;
+    let record =
+        journal.put(&job.execution, Kind::Judgement, Bytes::from(body)).await.map_err(|error| error.to_string())?;
     Ok(Outcome::Judged { record, score: judgement.score, issues: judgement.issues })
 }

@@ -8,8 +8,8 @@ mod record;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use argosy_shared::{
-    backoff::Backoff,
     id::{AttemptKey, ExecutionKey, RunId, TaskId},
+    patience::Patience,
     run_dir::{
         ResolvedPlan, RetryRecord, RunStatus, TaskHeader,
         progress::{Event, Kind, TaskRef},
@@ -99,7 +99,7 @@ pub(super) struct Publisher {
 impl Publisher {
     /// Works until nobody can send jobs any more.
     pub(super) async fn work(mut self, mut jobs: mpsc::UnboundedReceiver<Job>) {
-        let mut backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(10));
+        let mut backoff = Patience::new(Duration::from_millis(500), Duration::from_secs(10));
         while let Some(job) = jobs.recv().await {
             let mut trouble = false;
             loop {
@@ -128,9 +128,7 @@ impl Publisher {
             Job::Retry(notice) => self.retry(notice).await,
             Job::Final(attempt) => self.finished(attempt).await,
             Job::Finish => self.finish().await,
-            Job::Interrupt => {
-                self.blocking(|run| run.store.finish(RunStatus::Cancelled, Some("interrupted"), time::wall())).await
-            }
+            Job::Interrupt => self.interrupted().await,
         }
     }
 
@@ -141,11 +139,8 @@ impl Publisher {
             run.store.task_started(&key.task, key.attempt)?;
             let plan = ResolvedPlan::new(&run.environment, run.network_policy(), run.execution.run_timeout_seconds);
             run.store.record_plan(&key.task, key.attempt, &plan)?;
-            let phase = Kind::PhaseChanged {
-                task: task.clone(),
-                attempt: Some(key.attempt),
-                phase: "run_harness".to_owned(),
-            };
+            let phase =
+                Kind::PhaseChanged { task: task.clone(), attempt: Some(key.attempt), phase: "run_harness".to_owned() };
             for kind in [
                 Kind::TaskStarted { task: task.clone(), index, total },
                 Kind::AttemptStarted { task: task.clone(), attempt: key.attempt },
@@ -159,11 +154,8 @@ impl Publisher {
     }
 
     async fn phase(&self, key: &AttemptKey, phase: &str) -> Result<(), Error> {
-        let kind = Kind::PhaseChanged {
-            task: self.task_ref(&key.task),
-            attempt: Some(key.attempt),
-            phase: phase.to_owned(),
-        };
+        let kind =
+            Kind::PhaseChanged { task: self.task_ref(&key.task), attempt: Some(key.attempt), phase: phase.to_owned() };
         self.blocking(move |run| run.store.progress(&Event { at: time::wall(), kind })).await
     }
 
@@ -233,8 +225,13 @@ impl Publisher {
                 }
             }
             let severity = records.iter().filter_map(|(_, record)| record.worst()).max();
-            let gold = run.gold(&task.id);
-            let header = TaskHeader::new(&task.id, task.category.as_deref(), gold, run.execution.k);
+            let header = TaskHeader {
+                task: &task.id,
+                category: task.category.as_deref(),
+                ground_truth: &run.gold(&task.id).into(),
+                k: run.execution.k,
+                strategy: run.execution.strategy,
+            };
             run.store.publish(&header, &records)?;
             for kind in [
                 Kind::PartialSaved { task: task.clone() },
@@ -275,6 +272,17 @@ impl Publisher {
         .map_err(|error| Error::Task(error.to_string()))??;
         self.tell(Published::Over(self.run.id.clone(), State::Finished)).await;
         Ok(())
+    }
+
+    /// The process ends before the run does: what is on disk says so, and `--reuse` goes on.
+    async fn interrupted(&self) -> Result<(), Error> {
+        self.blocking(|run| {
+            let (status, error) = (RunStatus::Cancelled, "interrupted");
+            let kind = Kind::RunFinished { status, error: Some(error.to_owned()) };
+            run.store.progress(&Event { at: time::wall(), kind })?;
+            run.store.finish(status, Some(error), time::wall())
+        })
+        .await
     }
 
     fn task_ref(&self, id: &TaskId) -> TaskRef {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use argosy_shared::{
     id::{ExecutionKey, RunId, TaskId},
-    run_dir::plan::NetworkPolicy,
     lease::{Assignment, DataFile, ModelTarget},
     prompts::AgentTemplate,
+    run_dir::plan::NetworkPolicy,
     spec::{AgentType, BenchmarkParams, EnvironmentSpec, ExecutionParams, HarnessParams, ModelSpec},
     task::{
         Task,

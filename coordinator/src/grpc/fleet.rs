@@ -41,10 +41,7 @@ impl Fleet {
 
 #[tonic::async_trait]
 impl FleetService for Fleet {
-    async fn register(
-        &self,
-        request: Request<v1::RegisterRequest>,
-    ) -> Result<Response<v1::RegisterResponse>, Status> {
+    async fn register(&self, request: Request<v1::RegisterRequest>) -> Result<Response<v1::RegisterResponse>, Status> {
         let request = request.into_inner();
         let worker = Registering {
             name: request.worker_name,
@@ -90,10 +87,7 @@ impl FleetService for Fleet {
         }))
     }
 
-    async fn steps(
-        &self,
-        request: Request<Streaming<v1::StepDelta>>,
-    ) -> Result<Response<v1::StepsResponse>, Status> {
+    async fn steps(&self, request: Request<Streaming<v1::StepDelta>>) -> Result<Response<v1::StepsResponse>, Status> {
         let mut deltas = request.into_inner();
         let mut head: Option<(String, ExecutionKey)> = None;
         let mut steps = Vec::new();

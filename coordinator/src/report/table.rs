@@ -1,11 +1,17 @@
 //! The score table for the terminal: readable without colour, and plain about what is missing.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Table, TableStyle};
 
 use super::{
     metric_report::{Breakdown, Coverage, MetricReport, Series},
     stats::{Bounds, Method, Statistics},
 };
+
+/// Rules only where they help: below the heading and between columns.
+const STYLE: TableStyle = TableStyle::new()
+    .header_lines(ContentLineStyle::none().junction('|'))
+    .header_separator(LineStyle::none().fill('-').junction('+'))
+    .content_lines(ContentLineStyle::none().junction('|'));
 
 /// Overall, splits and domains (or categories) with their uncertainty, then what the numbers rest on.
 #[must_use]
@@ -14,13 +20,9 @@ pub fn scores(report: &MetricReport) -> String {
     let coverage = report.coverage();
     let official = coverage.as_ref().map_or(!report.evaluation_failed, |coverage| coverage.complete);
     let mut table = Table::new();
-    table.load_style(presets::ASCII_NO_BORDERS).set_content_arrangement(ContentArrangement::Disabled);
-    let mut head = vec![String::new(), "tasks".to_owned()];
-    head.extend(report.series.iter().map(|series| {
-        let name = series.metric_id.replace('_', " ");
-        if official { name } else { format!("{name} (reference)") }
-    }));
-    head.extend(["std. error", "95 % interval", "error", "invalid"].map(ToOwned::to_owned));
+    table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled);
+    let head = head(report, headline, official);
+    let columns = head.len();
     table.set_header(head);
 
     let overall = Breakdown {
@@ -29,22 +31,21 @@ pub fn scores(report: &MetricReport) -> String {
         counts: headline.counts,
         aggregation_weight: 0.0,
     };
-    let overall_values: Vec<Option<f64>> = report.series.iter().map(Series::any_value).collect();
-    let by_path = !headline.hierarchy.is_empty();
+    let whole = |series: &Series| series.any_value();
     // The root of a hierarchy is the headline, unless the hierarchy covers only a part of the run.
-    table.add_row(row("overall", &overall, &overall_values, statistics(headline, &["overall"])));
-    let parts = if by_path { &headline.hierarchy } else { &headline.categories };
-    for (path, part) in parts.iter().filter(|(path, _)| *path != "overall") {
-        let values: Vec<Option<f64>> = report
-            .series
-            .iter()
-            .map(|series| if by_path { series.hierarchy.get(path) } else { series.categories.get(path) })
-            .map(|part| part.and_then(Breakdown::any_value))
-            .collect();
-        let group = if by_path { "hierarchy" } else { "categories" };
-        table.add_row(row(&indented(path, by_path), part, &values, statistics(headline, &[group, path])));
+    table.add_row(row(report, headline, "overall", &overall, statistics(headline, &["overall"]), whole));
+    let by_path = !headline.hierarchy.is_empty();
+    let (group, parts) =
+        if by_path { ("hierarchy", &headline.hierarchy) } else { ("categories", &headline.categories) };
+    for (path, part) in parts.iter().filter(|(path, _)| !(by_path && *path == "overall")) {
+        let value = |series: &Series| {
+            let parts = if by_path { &series.hierarchy } else { &series.categories };
+            parts.get(path).and_then(Breakdown::any_value)
+        };
+        let name = if by_path { indented(path) } else { path.clone() };
+        table.add_row(row(report, headline, &name, part, statistics(headline, &[group, path]), value));
     }
-    for column in 1..head_length(report) {
+    for column in 1..columns {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -55,20 +56,40 @@ pub fn scores(report: &MetricReport) -> String {
     text
 }
 
-fn head_length(report: &MetricReport) -> usize {
-    report.series.len() + 6
+fn head(report: &MetricReport, headline: &Series, official: bool) -> Vec<String> {
+    let title = |series: &Series| {
+        let title = series.metric_id.replace('_', "\n");
+        if official { title } else { format!("{title}\n(reference)") }
+    };
+    let mut head = vec![String::new(), "tasks".to_owned(), title(headline)];
+    head.extend(["standard\nerror", "95 % interval"].map(ToOwned::to_owned));
+    head.extend(others(report, headline).map(title));
+    head.extend(["error", "invalid"].map(ToOwned::to_owned));
+    head
 }
 
-fn row(name: &str, part: &Breakdown, values: &[Option<f64>], statistics: Option<Statistics>) -> Vec<String> {
+/// All series but the headline.
+fn others<'a>(report: &'a MetricReport, headline: &'a Series) -> impl Iterator<Item = &'a Series> {
+    report.series.iter().filter(|series| series.series_id != headline.series_id)
+}
+
+fn row(
+    report: &MetricReport,
+    headline: &Series,
+    name: &str,
+    part: &Breakdown,
+    statistics: Option<Statistics>,
+    value: impl Fn(&Series) -> Option<f64>,
+) -> Vec<String> {
     let counts = part.counts;
-    let mut row = vec![name.to_owned(), tasks(counts.evaluated, counts.total)];
-    row.extend(values.iter().map(|value| number(*value)));
+    let mut row = vec![name.to_owned(), tasks(counts.evaluated, counts.total), number(value(headline))];
     row.push(number(statistics.as_ref().and_then(standard_error)));
     row.push(
         statistics
             .and_then(|statistics| statistics.interval)
             .map_or_else(|| "-".to_owned(), |interval| format!("{:.4} .. {:.4}", interval.low, interval.high)),
     );
+    row.extend(others(report, headline).map(|series| number(value(series))));
     row.push(counts.error.to_string());
     row.push(counts.invalidated.to_string());
     row
@@ -93,14 +114,15 @@ fn statistics(series: &Series, path: &[&str]) -> Option<Statistics> {
     serde_json::from_value(found.clone()).ok()
 }
 
-/// The last part of a path, indented by its depth.
-fn indented(path: &str, by_path: bool) -> String {
-    if !by_path {
-        return path.to_owned();
-    }
-    let depth = path.matches('/').count();
-    let name = path.rsplit('/').next().unwrap_or(path).replace("~1", "/").replace("~0", "~");
-    format!("{}{name}", "  ".repeat(depth))
+/// The last part of a path, indented by its depth; `split:domain` below `split` is just the domain.
+fn indented(path: &str) -> String {
+    let plain = |segment: &str| segment.replace("~1", "/").replace("~0", "~");
+    let mut segments: Vec<String> = path.split('/').map(plain).collect();
+    let depth = segments.len() - 1;
+    let name = segments.pop().unwrap_or_default();
+    let parent = segments.pop().unwrap_or_default();
+    let short = name.strip_prefix(&parent).and_then(|rest| rest.strip_prefix(':')).unwrap_or(&name);
+    format!("{}{short}", "  ".repeat(depth))
 }
 
 fn remarks(report: &MetricReport, headline: &Series, coverage: Option<&Coverage>) -> String {
@@ -141,14 +163,18 @@ fn remarks(report: &MetricReport, headline: &Series, coverage: Option<&Coverage>
     let describes_headline = report.aggregation == "micro_weighted" || is_plain_mean(headline, overall.as_ref());
     if let Some(interval) = overall.as_ref().and_then(|overall| overall.interval) {
         let of =
-            if describes_headline { "" } else { " of the plain mean over tasks, not of the weighted overall value" };
+            if describes_headline { "" } else { " (of the plain mean over tasks, not of the weighted overall value)" };
         let how = match interval.method {
             Method::T => "Student's t",
             Method::TClustered => "Student's t, tasks that share a question taken together",
             Method::Bootstrap => "bootstrap",
             Method::BootstrapClustered => "bootstrap, tasks that share a question taken together",
         };
-        lines.push(format!("Error and interval overall{of}: {how}; parts below 60 tasks: bootstrap."));
+        let parts = match interval.method {
+            Method::T | Method::TClustered => "; for parts below 60 tasks: bootstrap",
+            Method::Bootstrap | Method::BootstrapClustered => "",
+        };
+        lines.push(format!("Error and interval of the {}{of}: {how}{parts}.", headline.metric_id));
     }
     lines.join("\n")
 }

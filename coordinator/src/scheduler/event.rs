@@ -32,6 +32,17 @@ pub enum Event {
         /// The policy from now on.
         policy: Policy,
     },
+    /// The run reaches its models elsewhere, or is described otherwise to the engine; its tasks are the same.
+    RunRespecified {
+        /// The run.
+        run: RunId,
+        /// As in [`RunPlan::endpoint`].
+        endpoint: String,
+        /// As in [`RunPlan::judge_endpoint`].
+        judge_endpoint: Option<String>,
+        /// As in [`RunPlan::spec`].
+        spec: serde_json::Value,
+    },
     /// Nothing of the run starts any more until it is resumed; what runs may end.
     RunPaused {
         /// The run.
@@ -39,7 +50,7 @@ pub enum Event {
         /// For the operator.
         reason: String,
     },
-    /// A paused run goes on.
+    /// A paused or cancelled run goes on, or a finished one has attempts to try again.
     RunResumed {
         /// The run.
         run: RunId,

@@ -8,12 +8,16 @@ use argosy_shared::{
     task::Blob,
 };
 
-use super::{plan::PlanError, state::Outcome};
+use super::{
+    plan::PlanError,
+    state::{Discarded, Outcome},
+};
 
 /// The answer to an [`Input`](super::Input).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Reply {
     /// Done, or nothing was to do (both are fine to the asker: inputs may come twice).
+    #[default]
     Ok,
     /// The new run was accepted.
     RunAdded,
@@ -85,8 +89,11 @@ pub struct JudgeJob {
 pub enum Effect {
     /// Write the diagnostic of a discarded execution or judging (`retries/`).
     WriteRetry(RetryNotice),
-    /// Write the outcome into the run directory, then report [`Input::Published`](super::Input::Published).
-    Publish(FinalAttempt),
+    /// Write the outcome into the run directory ([`State::final_attempt`] after the commit has it), then report
+    /// [`Input::Published`](super::Input::Published).
+    ///
+    /// [`State::final_attempt`]: super::State::final_attempt
+    Publish(AttemptKey),
     /// All attempts of the run are published: write metrics and reports.
     RunFinished(RunId),
     /// A lease is void because its run was cancelled; the worker hears it with its next renewal.
@@ -134,9 +141,10 @@ pub struct FinalAttempt {
     pub retries: u32,
     /// Leases lost.
     pub lease_losses: u32,
-    /// Executions discarded by retries, oldest first, with their stored results.
-    pub discarded: Vec<(u64, Option<Blob>)>,
-    /// All other attempts of the task are settled or done, so the task can be completed once they are written too.
+    /// Executions that came to nothing, oldest first, with their stored results.
+    pub discarded: Vec<Discarded>,
+    /// All other attempts of the task are published, so this publication completes the task. Reliable only when
+    /// the attempts of a task are published one after another.
     pub last_of_task: bool,
 }
 

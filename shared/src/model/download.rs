@@ -171,7 +171,7 @@ mod tests {
     async fn serve(answer: &'static [u8], close: bool) -> Url {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://user:secret@{}/file.tar.gz?token=secret", listener.local_addr().unwrap());
-        tokio::spawn(async move {
+        crate::supervise::detach("server", async move {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut request = [0; 4096];
             let _ = stream.read(&mut request).await;
@@ -199,8 +199,7 @@ mod tests {
         }
     }
 
-    const LIMITS: Limits =
-        Limits { max_bytes: 10, connect: Duration::from_secs(30), idle: Duration::from_secs(30) };
+    const LIMITS: Limits = Limits { max_bytes: 10, connect: Duration::from_secs(30), idle: Duration::from_secs(30) };
 
     #[tokio::test]
     async fn the_body_arrives_as_it_is() {
@@ -215,7 +214,10 @@ mod tests {
         let cases: [(&[u8], &str); 4] = [
             (b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n", "the server answered 404"),
             (b"HTTP/1.1 200 OK\r\ncontent-length: 11\r\n\r\n", "larger than 10 bytes"),
-            (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nb\r\n01234567890\r\n0\r\n\r\n", "larger than 10 bytes"),
+            (
+                b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nb\r\n01234567890\r\n0\r\n\r\n",
+                "larger than 10 bytes",
+            ),
             (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc", "ended after 3 of 9 bytes"),
         ];
         for (answer, expected) in cases {

@@ -17,6 +17,22 @@ async fn the_file_comes_before_the_reply() {
 }
 
 #[tokio::test]
+async fn the_copy_counts_when_the_file_goes_as_python_ends() {
+    let code = format!("{WRITE}; import atexit, os; atexit.register(os.remove, 'answer.txt')");
+    let result = play(&react(), &[&run(&code), "Final Answer: from the reply"]).await;
+    assert_eq!(result.answer_source, AnswerSource::CollectedFile);
+    assert_eq!(result.final_answer.as_deref(), Some("from the file"));
+}
+
+#[tokio::test]
+async fn a_file_that_is_written_out_as_python_ends_is_read_whole() {
+    let code = "f = open('answer.txt', 'w'); _ = f.write('from the buffer')";
+    let result = play(&react(), &[&run(code), "Final Answer: from the reply"]).await;
+    assert_eq!(result.answer_source, AnswerSource::AnswerFile);
+    assert_eq!(result.final_answer.as_deref(), Some("from the buffer"));
+}
+
+#[tokio::test]
 async fn the_file_counts_when_the_agent_did_not_finish() {
     let result = play(&react(), &[&run(WRITE), "no more"]).await;
     assert_eq!(result.telemetry.termination_reason, Termination::OutputInvalid);

@@ -8,6 +8,7 @@ mod prompts;
 mod pyrepr;
 mod repl;
 mod rows;
+mod source;
 mod tasks;
 
 use argosy_tests::{places, vectors};
@@ -18,9 +19,10 @@ fn every_vector_holds() {
         places::skipped("conformance", "no vectors: set CONFORMANCE_DIR");
         return;
     };
+    let source = source::Source::open();
     let tallies = [
-        tasks::check(&folder),
-        prompts::check(&folder),
+        tasks::check(&folder, &source),
+        prompts::check(&folder, &source),
         parser::check(&folder),
         agent_loops::check(&folder),
         repl::check(&folder),

@@ -1,6 +1,6 @@
 //! The agent's one tool: Python, with upstream's limit on executions and what follows when the process dies.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use argosy_shared::{lease::Assignment, prompts::AgentTemplate, spec::OnPythonCrash, trajectory::PYTHON_TOOL};
 
@@ -63,6 +63,12 @@ impl<'a> Tool<'a> {
     #[must_use]
     pub fn version(&self) -> &str {
         self.session.as_ref().map_or("", Session::version)
+    }
+
+    /// The benchmark's packages it has, with their versions; none when no process is left.
+    #[must_use]
+    pub fn packages(&self) -> BTreeMap<String, String> {
+        self.session.as_ref().map(Session::packages).cloned().unwrap_or_default()
     }
 
     /// Executions that Python really began.

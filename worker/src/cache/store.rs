@@ -1,8 +1,8 @@
 //! The cache's files.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, Read as _, Write as _},
+    fs::{self, File},
+    io::{self, BufRead as _, BufReader},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -75,51 +75,35 @@ pub(super) async fn insert(
     if found != blob.sha256 {
         return Err(wrong(format!("its SHA-256 is {found}")));
     }
-    // No fsync: a file that a crash of the host damages is found out when it is copied.
+    // No fsync: a file that a crash of the host damages is found out when it is used.
     file.flush().await.map_err(io_error)?;
     incoming.persist(path(folder, &blob.sha256)).map_err(|error| io_error(error.error))?;
     Ok(())
 }
 
-/// Copies a file, checking it on the way. Nothing is left at `destination` on an error, unless it was there before.
-pub(super) async fn copy(folder: &Path, blob: &Blob, destination: &Path) -> Result<(), Error> {
-    let (source, destination, blob) = (path(folder, &blob.sha256), destination.to_owned(), blob.clone());
-    blocking(move || {
-        let io_error = |path: &Path| {
-            let path = path.to_owned();
-            move |reason| Error::Io { path, reason: Arc::new(reason) }
-        };
-        let from = match File::open(&source) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(Error::Content { sha256: blob.sha256, found: "it is gone".to_owned() });
-            }
-            Err(error) => return Err(io_error(&source)(error)),
-        };
-        let to = OpenOptions::new().write(true).create_new(true).open(&destination).map_err(io_error(&destination))?;
-        let found = match digest_while_copying(from, to) {
-            Ok(found) if found == blob.sha256 => return Ok(()),
-            Ok(found) => Error::Content { sha256: blob.sha256, found: format!("its SHA-256 is {found}") },
-            Err(error) => io_error(&destination)(error),
-        };
-        fs::remove_file(&destination).map_err(io_error(&destination))?;
-        Err(found)
+/// What is wrong with a stored file, if anything.
+pub(super) async fn check(path: PathBuf, blob: &Blob) -> Result<Option<String>, Error> {
+    let expected = blob.sha256.clone();
+    blocking(move || match File::open(&path).and_then(digest_of) {
+        Ok(found) if found == expected => Ok(None),
+        Ok(found) => Ok(Some(format!("its SHA-256 is {found}"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Some("it is gone".to_owned())),
+        Err(error) => Err(Error::Io { path, reason: Arc::new(error) }),
     })
     .await
 }
 
-fn digest_while_copying(mut from: File, mut to: File) -> io::Result<String> {
+fn digest_of(file: File) -> io::Result<String> {
     let mut digest = Sha256::new();
-    let mut buffer = vec![0; 64 << 10];
+    let mut reader = BufReader::with_capacity(64 << 10, file);
     loop {
-        let read = match from.read(&mut buffer) {
-            Ok(0) => return Ok(hex::encode(digest.finalize())),
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        digest.update(&buffer[..read]);
-        to.write_all(&buffer[..read])?;
+        let chunk = reader.fill_buf()?;
+        if chunk.is_empty() {
+            return Ok(hex::encode(digest.finalize()));
+        }
+        digest.update(chunk);
+        let read = chunk.len();
+        reader.consume(read);
     }
 }
 

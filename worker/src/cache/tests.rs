@@ -62,16 +62,13 @@ fn stored(folder: &Path) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_file_is_fetched_once_and_copied_as_often_as_wanted() {
+async fn a_file_is_fetched_once_and_used_as_often_as_wanted() {
     let (folder, source) = (tempfile::tempdir().unwrap(), Source::new());
     let blob = source.add(b"a,b\n1,2\n3,4\n");
     let cache = open(&folder.path().join("new/cache"), 1000, &source).await;
-    for name in ["one", "two"] {
-        let copy = folder.path().join(name);
-        cache.copy(&blob, &copy).await.unwrap();
-        assert_eq!(std::fs::read(&copy).unwrap(), b"a,b\n1,2\n3,4\n");
-        // The agent's copy is its own.
-        std::fs::write(&copy, "gone").unwrap();
+    for _ in 0..2 {
+        let held = cache.hold(&blob).await.unwrap();
+        assert_eq!(std::fs::read(held.path()).unwrap(), b"a,b\n1,2\n3,4\n");
     }
     assert_eq!(source.asked(), 1);
     assert_eq!(cache.bytes(), 12);
@@ -189,38 +186,23 @@ async fn the_bound_is_kept_but_never_at_the_cost_of_a_file_in_use() {
 async fn a_damaged_file_is_fetched_again() {
     let (folder, source) = (tempfile::tempdir().unwrap(), Source::new());
     let blob = source.add(b"right");
-    let cache = open(&folder.path().join("cache"), 1000, &source).await;
-    let stored = folder.path().join("cache").join(&blob.sha256);
-    let copy = folder.path().join("copy");
-    for damage in 0..3 {
-        drop(cache.hold(&blob).await.unwrap());
+    let cache = open(folder.path(), 1000, &source).await;
+    let path = cache.hold(&blob).await.unwrap().path();
+    for damage in [Some("wrong"), Some("right and more"), None] {
         match damage {
-            0 => std::fs::write(&stored, "wrong").unwrap(),
-            1 => std::fs::write(&stored, "right and more").unwrap(),
-            _ => std::fs::remove_file(&stored).unwrap(),
+            Some(content) => std::fs::write(&path, content).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
         }
-        cache.copy(&blob, &copy).await.unwrap();
-        assert_eq!(std::fs::read(&copy).unwrap(), b"right");
-        std::fs::remove_file(&copy).unwrap();
+        let held = cache.hold(&blob).await.unwrap();
+        assert_eq!(std::fs::read(held.path()).unwrap(), b"right");
     }
-    assert_eq!(source.asked(), 4);
+    assert_eq!((source.asked(), cache.bytes()), (4, 5));
 
-    // A source that is damaged too: no copy at all rather than a wrong one.
-    std::fs::write(&stored, "wrong").unwrap();
+    // A source that is damaged too: no file at all rather than a wrong one.
+    std::fs::write(&path, "wrong").unwrap();
     source.replace(&blob, b"wrong");
-    assert!(matches!(cache.copy(&blob, &copy).await, Err(Error::Content { .. })));
-    assert!(!copy.exists());
-}
-
-#[tokio::test]
-async fn a_copy_overwrites_nothing() {
-    let (folder, source) = (tempfile::tempdir().unwrap(), Source::new());
-    let blob = source.add(b"x");
-    let cache = open(&folder.path().join("cache"), 1000, &source).await;
-    let there = folder.path().join("there");
-    std::fs::write(&there, "mine").unwrap();
-    assert!(matches!(cache.copy(&blob, &there).await, Err(Error::Io { .. })));
-    assert_eq!(std::fs::read(&there).unwrap(), b"mine");
+    assert!(matches!(cache.hold(&blob).await, Err(Error::Content { .. })));
+    assert!(!path.exists() && !cache.has(&blob.sha256));
 }
 
 #[tokio::test]

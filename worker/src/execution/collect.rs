@@ -4,22 +4,17 @@
 //! file, then the harness's final reply. An answer of white space only is none. The file counts as well where the agent
 //! did not finish normally (an ERROR issue), which the page calls "still scored, usually 0".
 
-use std::{fs::File, io::Read as _, path::PathBuf};
-
 use argosy_shared::{
     issue::{Code, Issue, Phase, Severity},
     lease::Assignment,
     pystr,
     result::AnswerSource,
 };
-use rustix::fs::{Mode, OFlags};
 
 use crate::sandbox::host_process::Sandbox;
 
 /// The file an agent may write its answer to.
 const ANSWER_FILE: &str = "answer.txt";
-/// The most that is read of it.
-const MOST_BYTES: u64 = 1 << 20;
 
 /// What a look at the answer file brought: its text, nothing, or why it cannot be read.
 pub(super) type Found = Result<Option<String>, String>;
@@ -38,11 +33,7 @@ pub(super) async fn answer_file(sandbox: &Sandbox, assignment: &Assignment) -> F
     if assignment.files.iter().any(|file| file.name == ANSWER_FILE) {
         return Ok(None);
     }
-    let path = sandbox.workspace().join(ANSWER_FILE);
-    match tokio::task::spawn_blocking(move || read(path)).await {
-        Ok(found) => found,
-        Err(error) => Err(error.to_string()),
-    }
+    sandbox.read_answer().await.map_err(|error| error.to_string())
 }
 
 /// Takes the first of the three that is an answer.
@@ -65,27 +56,6 @@ pub(super) fn choose(file: Found, collected: Found, reply: Option<String>) -> An
         }
     }
     Answer { source: AnswerSource::Missing, text: None, issues }
-}
-
-/// Nothing the agent can put in the file's place is followed or waited for: no link out of the workspace, no pipe.
-fn read(path: PathBuf) -> Found {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match rustix::fs::open(&path, flags, Mode::empty()) {
-        Ok(file) => File::from(file),
-        Err(rustix::io::Errno::NOENT) => return Ok(None),
-        Err(rustix::io::Errno::LOOP) => return Err("it is a symbolic link".to_owned()),
-        Err(error) => return Err(error.to_string()),
-    };
-    let about = file.metadata().map_err(|error| error.to_string())?;
-    if !about.is_file() {
-        return Err("it is not a regular file".to_owned());
-    }
-    if about.len() > MOST_BYTES {
-        return Err(format!("it has {} bytes, an answer has {MOST_BYTES} at most", about.len()));
-    }
-    let mut bytes = Vec::new();
-    file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 #[cfg(test)]
@@ -126,30 +96,5 @@ mod tests {
         assert_eq!((answer.source, answer.text), (AnswerSource::FinalAnswer, text("r")));
         assert_eq!(answer.issues.len(), 1);
         assert_eq!(answer.issues[0].severity, Severity::Warning);
-    }
-
-    #[test]
-    fn only_a_regular_file_of_bearable_size_is_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(ANSWER_FILE);
-        assert_eq!(read(path.clone()), Ok(None));
-
-        std::fs::write(&path, b"caf\xe9").unwrap();
-        assert_eq!(read(path.clone()), Ok(text("caf\u{fffd}")));
-
-        std::fs::write(&path, vec![b'x'; (1 << 20) + 1]).unwrap();
-        assert!(read(path.clone()).unwrap_err().contains("1048577 bytes"));
-
-        std::fs::remove_file(&path).unwrap();
-        std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
-        assert_eq!(read(path.clone()), Err("it is a symbolic link".to_owned()));
-
-        std::fs::remove_file(&path).unwrap();
-        rustix::fs::mkfifoat(rustix::fs::CWD, &path, Mode::RUSR | Mode::WUSR).unwrap();
-        assert_eq!(read(path.clone()), Err("it is not a regular file".to_owned()));
-
-        std::fs::remove_file(&path).unwrap();
-        std::fs::create_dir(&path).unwrap();
-        assert_eq!(read(path), Err("it is not a regular file".to_owned()));
     }
 }

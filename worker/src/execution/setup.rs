@@ -1,9 +1,6 @@
 //! The setup phase: files, sandbox, Python.
 
-use std::{
-    collections::BTreeSet,
-    path::{Component, Path},
-};
+use std::{collections::BTreeSet, path::Path};
 
 use argosy_shared::{
     issue::{Code, Issue, Phase},
@@ -35,11 +32,8 @@ impl Stopped {
     }
 }
 
-/// The files of an assignment, each name once, kept in the cache as long as this lives.
-pub(super) struct Files<'a> {
-    files: Vec<&'a DataFile>,
-    _held: Vec<Held>,
-}
+/// The files of an assignment, each once, kept in the cache as long as this lives.
+pub(super) type Files<'a> = Vec<(&'a DataFile, Held)>;
 
 /// Brings the files into the cache.
 pub(super) async fn fetch<'a>(
@@ -51,12 +45,6 @@ pub(super) async fn fetch<'a>(
     // A metadata file may list a data file twice; the paths in the prompt then repeat, the file does not.
     let files: Vec<&DataFile> =
         assignment.files.iter().filter(|file| names.insert((&file.name, &file.blob.sha256))).collect();
-    for file in &files {
-        if !is_plain_name(&file.name) {
-            let message = format!("`{}` is not a plain file name, it would leave the workspace", file.name);
-            return Err(Stopped::failed(Code::SetupFailed, &message));
-        }
-    }
     let fetched = try_join_all(files.iter().map(|file| async {
         cache.hold(&file.blob).await.map_err(|error| {
             Stopped::failed(Code::SetupFailed, &format!("data file {} is not to be had: {error}", file.name))
@@ -67,7 +55,7 @@ pub(super) async fn fetch<'a>(
         () = cancel.cancelled() => return Err(Stopped::cancelled()),
         held = fetched => held?,
     };
-    Ok(Files { files, _held: held })
+    Ok(files.into_iter().zip(held).collect())
 }
 
 /// Makes an empty sandbox.
@@ -78,9 +66,9 @@ pub(super) async fn sandbox(root: &Path) -> Result<Sandbox, Stopped> {
 }
 
 /// Puts private copies of the files into the workspace.
-pub(super) async fn lay_out(files: &Files<'_>, cache: &Cache, sandbox: &Sandbox) -> Result<(), Stopped> {
-    for file in &files.files {
-        cache.copy(&file.blob, &sandbox.workspace().join(&file.name)).await.map_err(|error| {
+pub(super) async fn lay_out(files: &Files<'_>, sandbox: &Sandbox) -> Result<(), Stopped> {
+    for (file, held) in files {
+        sandbox.put_file(&file.name, &held.path()).await.map_err(|error| {
             let message = format!("data file {} cannot be put into the workspace: {error}", file.name);
             Stopped::failed(Code::SetupFailed, &message)
         })?;
@@ -102,24 +90,4 @@ pub(super) fn input(assignment: &Assignment, sandbox: &Sandbox) -> String {
         input.push_str(notice);
     }
     input
-}
-
-fn is_plain_name(name: &str) -> bool {
-    let mut parts = Path::new(name).components();
-    matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_plain_names_reach_the_workspace() {
-        for name in ["data.csv", "a b+c-d_e.csv", ".hidden"] {
-            assert!(is_plain_name(name), "{name}");
-        }
-        for name in ["", ".", "..", "/etc/passwd", "a/b", "./a", "a/", "../a"] {
-            assert!(!is_plain_name(name), "{name}");
-        }
-    }
 }

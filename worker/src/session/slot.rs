@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use argosy_shared::{
-    backoff::Backoff, id::ExecutionKey, lease::Assignment, model::Model, result::ExecutionResult, supervise,
+    id::ExecutionKey, lease::Assignment, model::Model, patience::Patience, result::ExecutionResult, supervise,
     trajectory::StepRecord,
 };
 use bytes::Bytes;
@@ -34,6 +34,8 @@ impl Slot {
     /// Carries the lease out and reports it: the result, or that the lease is given back, or (when it was lost)
     /// nothing.
     pub(super) async fn carry_out(self, key: ExecutionKey, assignment: Assignment, model: Arc<dyn Model>) {
+        // Also when this panics: a lease that nobody works on must not be renewed.
+        let _holding = self.held.holding(key.clone());
         let (steps, receiver) = mpsc::unbounded_channel();
         let forwarding = supervise::spawn("steps", forward(self.client.clone(), key.clone(), receiver));
         let sink = move |step: StepRecord| {
@@ -61,7 +63,6 @@ impl Slot {
             }
             None => self.report(&key, &result).await,
         }
-        self.held.remove(&key);
     }
 
     /// Uploads until the coordinator has it, the lease is lost or the worker stops.
@@ -73,7 +74,7 @@ impl Slot {
                 return;
             }
         };
-        let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(5));
+        let mut backoff = Patience::new(Duration::from_millis(100), Duration::from_secs(5));
         loop {
             match self.client.upload(key, body.clone()).await {
                 Ok(true) => return,
@@ -97,7 +98,7 @@ impl Slot {
 
 /// Sends steps in the order in which they come, as many at once as have gathered.
 async fn forward(client: Client, key: ExecutionKey, mut steps: mpsc::UnboundedReceiver<StepRecord>) {
-    let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(5));
+    let mut backoff = Patience::new(Duration::from_millis(100), Duration::from_secs(5));
     let mut batch = Vec::new();
     while steps.recv_many(&mut batch, 64).await > 0 {
         while let Err(error) = client.steps(&key, &batch).await {

@@ -100,6 +100,9 @@ pub(crate) struct Arguments {
     /// Progress on stderr: live where it is a terminal (`auto`), a line now and then (`plain`), or none.
     #[arg(long, value_name = "HOW", value_enum, default_value_t, help_heading = "Output")]
     pub(crate) progress: Progress,
+    /// Start without asking model and judge one small question first.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) no_preflight: bool,
     /// List the tasks, the parameters in force and the calls to expect; run nothing.
     #[arg(long, help_heading = "Output")]
     pub(crate) dry_run: bool,

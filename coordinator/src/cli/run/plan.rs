@@ -90,7 +90,9 @@ fn known(what: &str, given: Option<String>, only: &str) -> anyhow::Result<String
     match given {
         Some(id) if id == only => Ok(id),
         Some(id) => Err(Usage::new(format!("unknown {what} `{id}`")).hint(format!("Argosy runs `{only}`")).into()),
-        None => Err(Usage::new(format!("no {what} given")).hint("argosy run discoverybench discovery_agent MODEL …").into()),
+        None => {
+            Err(Usage::new(format!("no {what} given")).hint("argosy run discoverybench discovery_agent MODEL …").into())
+        }
     }
 }
 
@@ -112,12 +114,14 @@ fn environment(
     merge(&mut raw, json_object("--env-params", arguments.env_params.as_deref())?);
     let spec = EnvironmentSpec::parse(id, raw.clone()).map_err(Usage::from)?;
     if benchmark.isolate_network && !id.isolates_network() {
-        return Err(Usage::new(format!("`{name}` cannot keep the agent from the network, and `isolate_network` is true"))
-            .hint(
-                "set `\"isolate_network\": false` in --benchmark-params; the agent can then reach the public answer \
+        return Err(Usage::new(format!(
+            "`{name}` cannot keep the agent from the network, and `isolate_network` is true"
+        ))
+        .hint(
+            "set `\"isolate_network\": false` in --benchmark-params; the agent can then reach the public answer \
                  keys, and the results are not comparable with isolated runs",
-            )
-            .into());
+        )
+        .into());
     }
     let mut recorded = Map::from_iter([("id".to_owned(), json!(id.as_str()))]);
     recorded.extend(raw);
@@ -146,7 +150,8 @@ fn execution(arguments: &Arguments, config: &Config) -> anyhow::Result<(Executio
     }
     if let Some(text) = &arguments.retry_pattern_list {
         let list: Value = serde_json::from_str(text).map_err(|error| {
-            Usage::new(format!("--retry-pattern-list: not JSON: {error}")).hint("--retry-pattern-list '[\"^model_timeout$\"]'")
+            Usage::new(format!("--retry-pattern-list: not JSON: {error}"))
+                .hint("--retry-pattern-list '[\"^model_timeout$\"]'")
         })?;
         flags.insert("retry_pattern_list".to_owned(), list);
     }
@@ -177,8 +182,9 @@ fn model(arguments: &Arguments, id: String) -> anyhow::Result<ModelSpec> {
 
 fn judge(benchmark: &BenchmarkParams, model: &ModelSpec) -> anyhow::Result<ModelSpec> {
     let spec = benchmark.judge_model.as_ref().ok_or_else(|| {
-        Usage::new("no judge given: `judge_model` is required")
-            .hint("--benchmark-params '{\"judge_model\": {\"id\": \"JUDGE\"}}' inherits endpoint and key from the model")
+        Usage::new("no judge given: `judge_model` is required").hint(
+            "--benchmark-params '{\"judge_model\": {\"id\": \"JUDGE\"}}' inherits endpoint and key from the model",
+        )
     })?;
     let place = "benchmark_params.judge_model";
     let base_url = match &spec.base_url {

@@ -100,7 +100,7 @@ impl Source {
             Stmt::Assign(assign) if matches!(assign.targets.as_slice(), [Expr::Name(_)]) => &assign.value,
             other => return Err(self.unexpected(other.range(), expected)),
         };
-        if !(value.is_string_literal_expr() || value.is_number_literal_expr()) {
+        if value.is_dict_expr() {
             self.binding(name, Kind::Passes, &expected)?;
         }
         Ok(value)

@@ -205,11 +205,13 @@ fn is_identifier(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn with<T>(code: &str, read: impl Fn(&Source, &Expr) -> Result<T, Error>) -> Result<T, String> {
         let source = Source::parse("test.py", format!("x = {code}\n").as_bytes()).map_err(|error| error.to_string())?;
-        read(&source, source.assigned("x").expect("is there")).map_err(|error| error.to_string())
+        source.assigned("x").and_then(|expression| read(&source, expression)).map_err(|error| error.to_string())
     }
 
     fn rendered(template: Template) -> String {
@@ -264,6 +266,28 @@ mod tests {
         ] {
             let error = read(wrong).unwrap_err();
             assert!(error.contains(expected), "{wrong}: {error}");
+        }
+    }
+
+    proptest! {
+        /// Any text survives being written as each of the three kinds of template.
+        #[test]
+        fn texts_survive_their_escapes(text in "[a-z{}% \\n\u{b5}]{0,20}") {
+            let quoted = text.replace('\\', "\\\\").replace('\n', "\\n");
+            let braces = format!("'{}'", quoted.replace('{', "{{").replace('}', "}}"));
+            prop_assert_eq!(with(&braces, str_format).map(rendered), Ok(text.clone()));
+            let f = format!("f{braces}");
+            prop_assert_eq!(with(&f, |source, it| f_string(source, it, &[])).map(rendered), Ok(text.clone()));
+            let doubled = text.replace('%', "%%");
+            prop_assert_eq!(with("1", |source, it| percent(source, it, &doubled, &[])).map(rendered), Ok(text));
+        }
+
+        #[test]
+        fn foreign_source_never_panics(text in "[a-z(){}\\[\\]'\"=:%\\n .]{0,60}") {
+            let _ = with(&text, str_format);
+            let _ = with(&text, object);
+            let _ = with(&text, |source, it| f_string(source, it, &[("a", "b")]));
+            let _ = with("1", |source, it| percent(source, it, &text, &["a"]));
         }
     }
 

@@ -2,16 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use argosy_shared::{
-    id::ExecutionKey,
-    trajectory::StepRecord,
-};
+use argosy_shared::{id::ExecutionKey, trajectory::StepRecord};
 
 use super::{Actor, Batch};
 use crate::{
     engine::{
-        Lease, Leases, Message, Refusal, Registered, Registering, Renewed, Reply as Answer, Run, Uploaded, publish::Job,
-        session::Parked,
+        Lease, Leases, Message, Refusal, Registered, Registering, Renewed, Reply as Answer, Run, Uploaded,
+        publish::Job, session::Parked,
     },
     journal::{Journal, StoredStep},
     scheduler::{Departure, Grant, Input, Reply, ResultSummary, SessionId},
@@ -31,8 +28,7 @@ impl Actor {
             },
             batch,
         );
-        let registered =
-            Registered { session: session.0, lease: self.settings.lease, renew: self.settings.renew };
+        let registered = Registered { session: session.0, lease: self.settings.lease, renew: self.settings.renew };
         batch.after.push(Box::new(move |_| answer(reply, Ok(registered))));
     }
 
@@ -53,7 +49,9 @@ impl Actor {
             let free = if self.closing { 0 } else { parked.free };
             match self.decide(Input::LeaseWanted { session: parked.session.clone(), free }, batch) {
                 Reply::Leases { grants, draining } if !grants.is_empty() => {
-                    batch.after.push(Box::new(move |actor| actor.deliver(parked.session, grants, draining, parked.reply)));
+                    batch
+                        .after
+                        .push(Box::new(move |actor| actor.deliver(parked.session, grants, draining, parked.reply)));
                 }
                 Reply::Leases { draining, .. } if draining || self.closing || parked.until <= now => {
                     let draining = draining || self.closing;
@@ -106,13 +104,7 @@ impl Actor {
         }
     }
 
-    pub(super) fn renew(
-        &mut self,
-        session: &str,
-        held: Vec<ExecutionKey>,
-        reply: Answer<Renewed>,
-        batch: &mut Batch,
-    ) {
+    pub(super) fn renew(&mut self, session: &str, held: Vec<ExecutionKey>, reply: Answer<Renewed>, batch: &mut Batch) {
         let renewed = match self.decide(Input::Renewed { session: SessionId(session.to_owned()), held }, batch) {
             Reply::Renewal { lost, draining } => Ok(Renewed { lost, draining: draining || self.closing }),
             _ => Err(Refusal::UnknownSession),
@@ -164,8 +156,11 @@ impl Actor {
         if !self.knows(&session) {
             return answer(reply, Err(Refusal::UnknownSession));
         }
-        let summary =
-            ResultSummary { has_answer: result.final_answer.is_some(), issues: result.issues.clone(), result: blob.clone() };
+        let summary = ResultSummary {
+            has_answer: result.final_answer.is_some(),
+            issues: result.issues.clone(),
+            result: blob.clone(),
+        };
         if result.issues.iter().any(|issue| issue.severity >= argosy_shared::issue::Severity::Error) {
             self.warn(&key, &result.issues);
         }

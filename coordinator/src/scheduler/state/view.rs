@@ -168,7 +168,7 @@ impl State {
 
     /// Settled outcomes that are not in their run directory yet: after a restart, all that still has to be written.
     pub fn unpublished(&self) -> impl Iterator<Item = FinalAttempt> {
-        self.queues.settled().map(|place| self.final_attempt(place))
+        self.queues.settled().filter_map(|place| self.final_at(place))
     }
 
     /// Whether any run still has something to do that is not paused away.
@@ -184,11 +184,28 @@ impl State {
         [self.queues.next_timer(), workers].into_iter().flatten().min()
     }
 
-    /// The settled outcome at `place`, with what its publication needs.
-    pub(in crate::scheduler) fn final_attempt(&self, place: Place) -> FinalAttempt {
+    /// The outcome of an attempt with what its publication needs; `None` before it is settled.
+    #[must_use]
+    pub fn final_attempt(&self, key: &AttemptKey) -> Option<FinalAttempt> {
+        self.final_at(self.place(key)?)
+    }
+
+    fn final_at(&self, place: Place) -> Option<FinalAttempt> {
         let attempt = self.at(place);
-        let outcome = attempt.stage.outcome().expect("only settled attempts are published").clone();
-        self.final_with(place, attempt, outcome)
+        let outcome = attempt.stage.outcome()?.clone();
+        let run = self.run(place);
+        let first = place.attempt - place.attempt % run.plan.k;
+        let last_of_task = (first..first + run.plan.k)
+            .filter(|other| *other != place.attempt)
+            .all(|other| matches!(run.attempts[other as usize].stage, Stage::Done { .. }));
+        Some(FinalAttempt {
+            attempt: self.key(place),
+            outcome,
+            retries: attempt.retries,
+            lease_losses: attempt.lease_losses,
+            discarded: attempt.discarded.clone(),
+            last_of_task,
+        })
     }
 
     fn view<'a>(&'a self, index: usize, run: &'a Run) -> RunView<'a> {

@@ -32,18 +32,21 @@ impl<'s> Matcher<'_, 's> {
                 }
                 self.body(&pattern.body, &source.body, source.range)
             }
-            (Stmt::Assign(pattern), Stmt::Assign(source)) if pattern.targets.len() == source.targets.len() => {
-                for (pattern, target) in pattern.targets.iter().zip(&source.targets) {
-                    self.expression(pattern, target)?;
-                }
-                self.whole(pattern.range, source.range, |this| this.expression(&pattern.value, &source.value))
-            }
+            (Stmt::Assign(pattern), Stmt::Assign(source)) if pattern.targets.len() == source.targets.len() => self
+                .whole(pattern.range, |this| {
+                    for (pattern, target) in pattern.targets.iter().zip(&source.targets) {
+                        this.expression(pattern, target)?;
+                    }
+                    this.expression(&pattern.value, &source.value)
+                }),
             (Stmt::AugAssign(pattern), Stmt::AugAssign(source)) if pattern.op == source.op => {
-                self.expression(&pattern.target, &source.target)?;
-                self.whole(pattern.range, source.range, |this| this.expression(&pattern.value, &source.value))
+                self.whole(pattern.range, |this| {
+                    this.expression(&pattern.target, &source.target)?;
+                    this.expression(&pattern.value, &source.value)
+                })
             }
             (Stmt::For(pattern), Stmt::For(source)) if !source.is_async => {
-                self.whole(pattern.range, source.range, |this| {
+                self.whole(pattern.range, |this| {
                     this.expression(&pattern.iter, &source.iter)?;
                     this.expression(&pattern.target, &source.target)
                 })?;
@@ -51,12 +54,12 @@ impl<'s> Matcher<'_, 's> {
                 self.body(&pattern.orelse, &source.orelse, source.range)
             }
             (Stmt::While(pattern), Stmt::While(source)) => {
-                self.whole(pattern.range, source.range, |this| this.expression(&pattern.test, &source.test))?;
+                self.whole(pattern.range, |this| this.expression(&pattern.test, &source.test))?;
                 self.body(&pattern.body, &source.body, source.range)?;
                 self.body(&pattern.orelse, &source.orelse, source.range)
             }
             (Stmt::If(pattern), Stmt::If(source)) => {
-                self.whole(pattern.range, source.range, |this| this.expression(&pattern.test, &source.test))?;
+                self.whole(pattern.range, |this| this.expression(&pattern.test, &source.test))?;
                 self.body(&pattern.body, &source.body, source.range)?;
                 self.clauses(&pattern.elif_else_clauses, &source.elif_else_clauses, source.range)
             }
@@ -69,14 +72,12 @@ impl<'s> Matcher<'_, 's> {
                 self.body(&pattern.finalbody, &source.finalbody, source.range)
             }
             (Stmt::Return(pattern), Stmt::Return(source)) => match (&pattern.value, &source.value) {
-                (Some(value), Some(found)) => {
-                    self.whole(pattern.range, source.range, |this| this.expression(value, found))
-                }
+                (Some(value), Some(found)) => self.whole(pattern.range, |this| this.expression(value, found)),
                 (None, None) => Ok(()),
                 _ => self.differs(pattern.range, source.range),
             },
             (Stmt::Expr(pattern), Stmt::Expr(source)) => {
-                self.whole(pattern.range, source.range, |this| this.expression(&pattern.value, &source.value))
+                self.whole(pattern.range, |this| this.expression(&pattern.value, &source.value))
             }
             (pattern, source) if ComparableStmt::from(pattern) == ComparableStmt::from(source) => {
                 self.progress += 1;
@@ -123,7 +124,8 @@ impl<'s> Matcher<'_, 's> {
             };
             let advanced = mismatch.progress > before.1;
             (self.captures, self.progress) = before;
-            if nearest.as_ref().is_none_or(|nearest| nearest.progress < mismatch.progress) {
+            // Without `...` only talk was passed over: what follows it is what was meant.
+            if !anything || nearest.as_ref().is_none_or(|nearest| nearest.progress < mismatch.progress) {
                 nearest = Some(mismatch);
             }
             if !(anything || is_talk(statement)) {
@@ -155,7 +157,7 @@ impl<'s> Matcher<'_, 's> {
             let Some(found) = source.get(index) else { return self.differs(expected.range, around) };
             match (&expected.test, &found.test) {
                 (Some(test), Some(found_test)) => {
-                    self.whole(expected.range, found.range, |this| this.expression(test, found_test))?;
+                    self.whole(expected.range, |this| this.expression(test, found_test))?;
                 }
                 (None, None) => {}
                 _ => return self.differs(expected.range, found.range),
@@ -210,7 +212,7 @@ impl<'s> Matcher<'_, 's> {
                 (Some(found), None) if found.default.is_none() => {}
                 (Some(found), Some(default)) if found.default.is_some() => {
                     let value: &Expr = found.default.as_deref().expect("just seen");
-                    self.whole(expected.range, found.range, |this| this.expression(default, value))?;
+                    self.whole(expected.range, |this| this.expression(default, value))?;
                 }
                 (Some(found), _) => return self.differs(expected.range, found.range),
             }
@@ -220,7 +222,7 @@ impl<'s> Matcher<'_, 's> {
 
     /// Runs a comparison and, where it fails, speaks of the whole statement instead of the small piece; the place
     /// stays that of the piece.
-    fn whole(&mut self, pattern: TextRange, _source: TextRange, compare: impl FnOnce(&mut Self) -> Matched) -> Matched {
+    fn whole(&mut self, pattern: TextRange, compare: impl FnOnce(&mut Self) -> Matched) -> Matched {
         compare(self)
             .map_err(|mismatch| Mismatch { expected: format!("`{}`", describe(&self.shape.text[pattern])), ..mismatch })
     }

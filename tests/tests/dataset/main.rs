@@ -1,0 +1,12 @@
+//! Import of the dataset: the fixture `tests/fixtures/checkout` in all forms, every kind of damage, and the real data
+//! where it is at hand.
+
+mod bundle;
+mod damage;
+mod extraction;
+mod fetch;
+mod fixture;
+mod import;
+mod pinned;
+mod python;
+mod select;
