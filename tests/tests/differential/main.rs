@@ -2,8 +2,10 @@
 //! and `DIFFERENTIAL_SEED` give a longer or another run.
 #![allow(clippy::print_stdout, reason = "the number of cases and the seed are part of the outcome")]
 
+mod capture;
 mod cases;
 mod parser;
 mod pyjson;
 mod pyrepr;
+mod sanitize;
 mod strip;

@@ -39,7 +39,8 @@ def boot():
     scope = {"__name__": "server", "__builtins__": dict(vars(__import__("builtins")))}
     for name, source in program["sources"]:
         exec(compile(source, name, "exec"), scope)
-    scope["serve"](link.detach(), program)
+    return scope["prepare"](link.detach(), program)
 
 
-boot()
+# What comes back is called from here, so that no frame below the agent's code knows the connection.
+boot()()

@@ -15,8 +15,10 @@ use super::{Error, Launch, Output, output::Drain, program, shown, strays};
 
 /// The exit code with which the server says that it cannot use its connection any more (`server.py`).
 const LOST: i32 = 71;
-/// The longest wait for a killed process to be gone, and for the rest of its output.
+/// The longest wait for a killed process to be gone.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest wait for the rest of its output, which something that escaped may hold open.
+const LAST_PATIENCE: Duration = Duration::from_secs(1);
 /// Characters of stderr that a message shows.
 const LAST_WORDS: usize = 300;
 
@@ -24,7 +26,9 @@ const LAST_WORDS: usize = 300;
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
-    leader: Option<Pid>,
+    pid: i32,
+    /// The group to kill; `None` once that has been done, since its number may come to mean another one day.
+    group: Option<Pid>,
     home: PathBuf,
     stdout: Drain,
     stderr: Drain,
@@ -57,17 +61,18 @@ impl Process {
         let missing = || Error::Start("its output is not there".to_owned());
         let stdout = Drain::new(child.stdout.take().ok_or_else(missing)?);
         let stderr = Drain::new(child.stderr.take().ok_or_else(missing)?);
-        Ok(Self { child, leader: None, home: launch.home.clone(), stdout, stderr, oom_kills_before })
+        Ok(Self { child, pid: 0, group: None, home: launch.home.clone(), stdout, stderr, oom_kills_before })
     }
 
     /// Remembers which process answered: it leads the group. It is not the child itself where the interpreter is a
     /// script that starts the real one.
     pub(super) fn led_by(&mut self, pid: Option<i32>) {
-        self.leader = pid.and_then(Pid::from_raw);
+        self.pid = pid.unwrap_or(0);
+        self.group = Pid::from_raw(self.pid);
     }
 
     pub(super) fn pid(&self) -> i32 {
-        self.leader.map_or(0, Pid::as_raw_pid)
+        self.pid
     }
 
     pub(super) fn output(&self) -> Output {
@@ -91,7 +96,7 @@ impl Process {
     /// The end of stderr, to go behind a message.
     pub(super) async fn last_words(&mut self) -> String {
         self.strike(); // what it left in the background may hold stderr open
-        self.stderr.ended(PATIENCE).await;
+        self.stderr.ended(LAST_PATIENCE).await;
         let (stderr, _) = self.stderr.so_far();
         let text = String::from_utf8_lossy(&stderr).split_whitespace().collect::<Vec<_>>().join(" ");
         let skipped = text.chars().count().saturating_sub(LAST_WORDS);
@@ -103,9 +108,9 @@ impl Process {
     pub(super) async fn kill(&mut self) {
         self.strike();
         if tokio::time::timeout(PATIENCE, self.child.wait()).await.is_err() {
-            tracing::warn!(pid = self.pid(), "a killed python process is still there");
+            tracing::warn!(pid = self.pid, "a killed python process is still there");
         }
-        let (home, session) = (self.home.clone(), self.leader.map(Pid::as_raw_pid));
+        let (home, session) = (self.home.clone(), Some(self.pid).filter(|pid| *pid > 0));
         let left = tokio::task::spawn_blocking(move || strays::kill(&home, session)).await.unwrap_or_default();
         if !left.is_empty() {
             tracing::warn!(?left, "processes of a sandbox are still there after SIGKILL");
@@ -114,8 +119,8 @@ impl Process {
 
     /// Sends SIGKILL to the group and to the child.
     fn strike(&mut self) {
-        if let Some(leader) = self.leader {
-            let _ = rustix::process::kill_process_group(leader, Signal::KILL);
+        if let Some(group) = self.group.take() {
+            let _ = rustix::process::kill_process_group(group, Signal::KILL);
         }
         let _ = self.child.start_kill();
     }

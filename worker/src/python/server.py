@@ -29,22 +29,26 @@ ALL_SIGNALS = frozenset(_signal.valid_signals())
 now = time.perf_counter_ns
 
 
-def serve(descriptor, start):
-    """Talks until the worker says that it is enough; then the interpreter ends as after any script."""
-    descriptor = move_up(descriptor)
+def prepare(descriptor, start):
+    """Returns the function that talks until the worker says that it is enough; then the interpreter ends as after any
+    script."""
     settle(start["workspace"])
     tool = Tool(start["limit"])
-    talk = conversation(descriptor, bytes.fromhex(start["tag"]))
-    home = process_id()
-    # The connection and the tags live in the frame of a generator that is suspended while the agent's code runs, not
-    # in a frame below that code.
-    query = next(talk)
-    while query is not None:
-        answer = observe_with_signals(tool, query)
-        if process_id() != home:
-            # A copy of the server that the code made with `os.fork`. It must not answer a second time.
-            end_process(0)
-        query = talk.send(answer)
+    talk = conversation(move_up(descriptor), bytes.fromhex(start["tag"]))
+
+    def serve():
+        # The connection and the tags live in the frame of a generator that is suspended while the agent's code runs,
+        # not in a frame below that code.
+        home = process_id()
+        query = next(talk)
+        while query is not None:
+            answer = observe_with_signals(tool, query)
+            if process_id() != home:
+                # A copy of the server that the code made with `os.fork`. It must not answer a second time.
+                end_process(0)
+            query = talk.send(answer)
+
+    return serve
 
 
 def move_up(descriptor):
@@ -172,9 +176,14 @@ def observe_with_signals(tool, query):
             flush()
         except BaseException:
             pass
+    mask = None
     while True:
         try:
-            masks.append(signal_mask(BLOCK, ALL_SIGNALS))
+            # In two steps: a handler that raises in the second must not lose what the first found out.
+            if mask is None:
+                mask = signal_mask(BLOCK, ())
+            signal_mask(BLOCK, ALL_SIGNALS)
+            masks.append(mask)
             return answer
         except BaseException:
             continue

@@ -1,12 +1,13 @@
 //! Processes that belong to a sandbox but not to the group that was killed: they started a group of their own, or their
 //! parent has gone.
 
-use std::{fs, os::unix::ffi::OsStrExt as _, path::Path};
+use std::{fs, os::unix::ffi::OsStrExt as _, path::Path, time::Duration};
 
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-/// Rounds before giving up. A round finds what was there when it began; what that started meanwhile is for the next.
-const ROUNDS: usize = 100;
+/// Rounds before giving up, some five seconds. A round finds what was there when it began; what that started meanwhile,
+/// and what has been killed but not gone yet, is for the next.
+const ROUNDS: u64 = 100;
 
 /// Kills every process whose `HOME` or `TMPDIR` lies in the sandbox's folder `home`, or whose session is `session`, and
 /// returns those that are still there.
@@ -15,12 +16,12 @@ const ROUNDS: usize = 100;
 /// is not found.
 pub(crate) fn kill(home: &Path, session: Option<i32>) -> Vec<i32> {
     let mut found = Vec::new();
-    for _ in 0..ROUNDS {
+    for round in 0..ROUNDS {
         found = processes().filter(|pid| kill_if_ours(*pid, home, session)).map(Pid::as_raw_pid).collect();
         if found.is_empty() {
             break;
         }
-        std::thread::yield_now();
+        std::thread::sleep(Duration::from_millis(round.min(50)));
     }
     found
 }
