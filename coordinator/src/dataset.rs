@@ -19,7 +19,7 @@ pub mod pack;
 pub mod select;
 
 mod checkout;
-mod encoding;
+pub(crate) mod encoding;
 mod files;
 mod keys;
 mod metadata;

@@ -177,3 +177,6 @@ pub async fn read_all(journal: &dyn Journal) -> Result<Vec<Event>, Error> {
         events.extend(batches.into_iter().flat_map(|batch| batch.events));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@
 //! variables and compare relations.
 //!
 //! - [`prompt`]: what the judge is asked.
-//! - `upstream`, `strict`: what is made of a reply, by [`JudgePolicy`](crate::spec::JudgePolicy). They share `parse`.
+//! - `upstream`, `strict`: what is made of a reply, by [`JudgePolicy`]. They share `parse`.
 //! - `matching`: which sub-hypothesis of the answer meets which of the gold.
 //! - `score`, `record`: the arithmetic and the record.
 //!

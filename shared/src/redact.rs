@@ -55,6 +55,18 @@ pub fn mask(value: &mut Value) {
     }
 }
 
+/// Masks the value of a sensitive member as a whole, whatever it is.
+pub fn mask_value(value: &mut Value) {
+    let keep = match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty() || is_reference(text),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => false,
+    };
+    if !keep {
+        *value = Value::from(MASK);
+    }
+}
+
 /// Whether the value of a member with this key is masked.
 #[must_use]
 pub fn is_sensitive_key(key: &str) -> bool {
@@ -143,17 +155,6 @@ fn normalised(key: &str) -> String {
 
 fn is_sensitive(normal: &str) -> bool {
     !NOT_KEYS.contains(&normal) && (KEYS.contains(&normal) || SUFFIXES.iter().any(|suffix| normal.ends_with(suffix)))
-}
-
-fn mask_value(value: &mut Value) {
-    let keep = match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty() || is_reference(text),
-        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => false,
-    };
-    if !keep {
-        *value = Value::from(MASK);
-    }
 }
 
 fn mask_leaves(value: &mut Value) {

@@ -54,6 +54,15 @@ where
     Task(tokio::spawn(future.instrument(tracing::info_span!("task", name))))
 }
 
+/// Starts a task that nobody holds: it ends by itself when what it listens to is gone.
+#[allow(clippy::disallowed_methods, reason = "the one place that spawns")]
+pub fn detach<F>(name: &'static str, future: F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    tokio::spawn(future.instrument(tracing::info_span!("task", name)));
+}
+
 /// Two requests to end, the second stronger than the first.
 #[derive(Clone, Debug, Default)]
 pub struct Shutdown {
@@ -80,7 +89,8 @@ impl Shutdown {
         let mut terminate = signal(SignalKind::terminate())?;
         let shutdown = Self::new();
         let tokens = shutdown.clone();
-        let watcher = spawn("signals", async move {
+        // It lives as long as the process: a signal may come at any time.
+        detach("signals", async move {
             for token in [&tokens.drain, &tokens.stop] {
                 tokio::select! {
                     _ = interrupt.recv() => {}
@@ -89,8 +99,6 @@ impl Shutdown {
                 token.cancel();
             }
         });
-        // It lives as long as the process: a signal may come at any time.
-        std::mem::forget(watcher);
         Ok(shutdown)
     }
 }

@@ -19,9 +19,13 @@ use argosy_shared::{
     model::secret::Secret,
     patience::Patience,
     spec::EnvironmentId,
-    supervise::{self, CancellationToken, Shutdown},
+    supervise::{self, CancellationToken, Shutdown, Task},
 };
-use futures::{StreamExt as _, stream::FuturesUnordered};
+use futures::{
+    FutureExt as _, StreamExt as _,
+    future::{BoxFuture, OptionFuture},
+    stream::FuturesUnordered,
+};
 use tonic::transport::Channel;
 
 pub use self::client::Client;
@@ -83,92 +87,168 @@ struct Registration {
 /// The coordinator refuses the worker, or a folder cannot be used. A coordinator that cannot be reached is waited for.
 pub async fn run(config: Config, channel: Channel, shutdown: Shutdown) -> Result<(), Error> {
     let client = Client::new(channel);
-    let cache = {
-        let client = client.clone();
-        Cache::open(&config.cache, config.cache_bytes, Arc::new(client))
-            .await
-            .map_err(|error| Error::Folder(error.to_string()))?
+    let cache = Cache::open(&config.cache, config.cache_bytes, Arc::new(client.clone()))
+        .await
+        .map_err(|error| Error::Folder(error.to_string()))?;
+    let shared = Arc::new(slot::Shared { name: config.name.clone(), sandboxes: config.sandboxes.clone(), cache });
+    let mut session = Session {
+        patience: Patience::new(Duration::from_millis(100), Duration::from_secs(10)),
+        held: Held::default(),
+        slots: FuturesUnordered::new(),
+        models: Models::default(),
+        deadline: None,
+        config,
+        client,
+        shared,
+        shutdown,
     };
-    let worker = Arc::new(slot::Shared { name: config.name.clone(), sandboxes: config.sandboxes.clone(), cache });
-    let held = Held::default();
-    let mut slots = FuturesUnordered::new();
-    let mut models = Models::default();
-    let mut backoff = Patience::new(Duration::from_millis(100), Duration::from_secs(10));
+    while let Some(registration) = session.register().await? {
+        if session.work(registration).await == Ended::Done {
+            session.client.deregister().await;
+            break;
+        }
+        tracing::warn!("the coordinator no longer knows this session, registering again");
+    }
+    Ok(())
+}
 
-    'registered: loop {
-        let registration = match client.register(&config).await {
-            Ok(registration) => registration,
-            Err(client::Error::Refused(reason)) => return Err(Error::Refused(reason)),
-            Err(error) => {
-                tracing::warn!(%error, "cannot register");
-                tokio::select! {
-                    () = tokio::time::sleep(backoff.next_delay()) => continue 'registered,
-                    () = shutdown.drain.cancelled() => return Ok(()),
-                }
-            }
-        };
-        backoff.reset();
-        client.set_session(&registration.session);
-        // Renewals see the session end first when the coordinator restarts; they say so through this token.
-        let ended = CancellationToken::new();
-        let renewing =
-            supervise::spawn("renew", renewal::keep(client.clone(), held.clone(), registration.clone(), ended.clone()));
-        let mut draining = false;
+/// A worker with its executions, which live on while it registers again.
+struct Session {
+    config: Config,
+    client: Client,
+    shared: Arc<slot::Shared>,
+    held: Held,
+    /// Each execution is a task of its own: nothing the session waits for holds it up.
+    slots: FuturesUnordered<Task<()>>,
+    models: Models,
+    patience: Patience,
+    /// Gives back, when it ends, what a drain could not finish.
+    deadline: Option<Task<()>>,
+    shutdown: Shutdown,
+}
+
+/// How a registration ended.
+#[derive(Debug, PartialEq, Eq)]
+enum Ended {
+    /// Nothing is left to do.
+    Done,
+    /// The coordinator has forgotten it.
+    Forgotten,
+}
+
+/// A request for leases, or (`None`) the pause before the next one.
+type Leasing = BoxFuture<'static, Result<Option<client::Grants>, client::Error>>;
+
+impl Session {
+    /// Registers, however long the coordinator is away; `None` when the worker was told to leave meanwhile.
+    async fn register(&mut self) -> Result<Option<Registration>, Error> {
         loop {
-            let free = config.slots.saturating_sub(u32::try_from(slots.len()).unwrap_or(u32::MAX));
-            draining |= shutdown.drain.is_cancelled() || shutdown.stop.is_cancelled();
-            if draining && slots.is_empty() {
-                drop(renewing);
-                client.deregister().await;
-                return Ok(());
+            match self.client.register(&self.config).await {
+                Ok(registration) => {
+                    self.patience.reset();
+                    self.client.set_session(&registration.session);
+                    return Ok(Some(registration));
+                }
+                Err(client::Error::Refused(reason)) => return Err(Error::Refused(reason)),
+                Err(error) => tracing::warn!(%error, "cannot register"),
             }
             tokio::select! {
-                () = shutdown.stop.cancelled() => {
-                    held.cancel_all("the worker was told to stop");
-                    while slots.next().await.is_some() {}
-                    client.deregister().await;
-                    return Ok(());
-                }
-                () = shutdown.drain.cancelled(), if !draining => {
-                    tracing::info!(running = slots.len(), "draining");
-                    release_after(held.clone(), config.drain_deadline);
-                }
-                () = ended.cancelled() => {
-                    tracing::warn!("the coordinator no longer knows this session, registering again");
-                    continue 'registered;
-                }
-                Some(()) = slots.next(), if !slots.is_empty() => {}
-                granted = client.lease(free, LEASE_WAIT), if free > 0 && !draining => match granted {
-                    Ok(grants) => {
-                        draining |= grants.draining;
-                        for grant in grants.leases {
-                            let model = models.of(&grant.assignment.model, &grant.api_key);
-                            let cancel = held.insert(&grant.key);
-                            let slot = Slot { worker: worker.clone(), client: client.clone(), held: held.clone(), cancel };
-                            slots.push(slot.carry_out(grant.key, grant.assignment, model));
-                        }
-                        backoff.reset();
-                    }
-                    Err(client::Error::UnknownSession) => continue 'registered,
-                    Err(error) => {
-                        tracing::warn!(%error, "cannot lease");
-                        let pause = backoff.next_delay();
-                        tokio::select! {
-                            () = tokio::time::sleep(pause) => {}
-                            () = shutdown.drain.cancelled() => {}
-                        }
-                    }
-                },
+                () = tokio::time::sleep(self.patience.next_delay()) => {}
+                () = self.shutdown.drain.cancelled() => return Ok(None),
+                () = self.shutdown.stop.cancelled() => return Ok(None),
             }
         }
     }
-}
 
-/// Gives executions back that a drain could not finish in time.
-fn release_after(held: Held, deadline: Duration) {
-    let task = supervise::spawn("drain deadline", async move {
-        tokio::time::sleep(deadline).await;
-        held.cancel_all("the drain deadline passed");
-    });
-    std::mem::forget(task);
+    /// Keeps the slots filled until the worker drains and is empty, or the coordinator forgets the session.
+    async fn work(&mut self, registration: Registration) -> Ended {
+        // Renewals see first that the coordinator has restarted; they say so through this token.
+        let forgotten = CancellationToken::new();
+        let _renewing = supervise::spawn(
+            "renew",
+            renewal::keep(self.client.clone(), self.held.clone(), registration, forgotten.clone()),
+        );
+        // The request for leases lives across rounds: dropping it half-way could lose a grant that is on its way.
+        let mut leasing: Option<Leasing> = None;
+        let mut draining = false;
+        loop {
+            if self.shutdown.drain.is_cancelled() || self.shutdown.stop.is_cancelled() {
+                draining = true;
+                self.start_deadline();
+            }
+            if draining {
+                // Whatever it would have brought is free again as soon as the coordinator hears that we leave.
+                leasing = None;
+                if self.slots.is_empty() {
+                    return Ended::Done;
+                }
+            } else if leasing.is_none() {
+                leasing = self.ask_for_leases();
+            }
+            tokio::select! {
+                () = self.shutdown.stop.cancelled() => {
+                    self.held.cancel_all("the worker was told to stop");
+                    while self.slots.next().await.is_some() {}
+                }
+                () = self.shutdown.drain.cancelled(), if !draining => {}
+                () = forgotten.cancelled() => return Ended::Forgotten,
+                Some(_) = self.slots.next() => {}
+                Some(granted) = OptionFuture::from(leasing.as_mut()) => {
+                    leasing = None;
+                    match granted {
+                        Ok(None) => {}
+                        Ok(Some(grants)) => {
+                            self.patience.reset();
+                            draining |= grants.draining;
+                            grants.leases.into_iter().for_each(|grant| self.begin(grant));
+                        }
+                        Err(client::Error::UnknownSession) => return Ended::Forgotten,
+                        Err(error) => {
+                            tracing::warn!(%error, "cannot lease");
+                            leasing = Some(self.ask_again_later());
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn free(&self) -> u32 {
+        self.config.slots.saturating_sub(u32::try_from(self.slots.len()).unwrap_or(u32::MAX))
+    }
+
+    fn ask_for_leases(&self) -> Option<Leasing> {
+        let (client, free) = (self.client.clone(), self.free());
+        (free > 0).then(|| async move { client.lease(free, LEASE_WAIT).await.map(Some) }.boxed())
+    }
+
+    fn ask_again_later(&mut self) -> Leasing {
+        let pause = self.patience.next_delay();
+        async move {
+            tokio::time::sleep(pause).await;
+            Ok(None)
+        }
+        .boxed()
+    }
+
+    fn begin(&mut self, grant: Granted) {
+        let model = self.models.of(&grant.assignment.model, &grant.api_key);
+        let cancel = self.held.insert(&grant.key);
+        let (worker, client, held) = (self.shared.clone(), self.client.clone(), self.held.clone());
+        let slot = Slot { worker, client, held, cancel };
+        self.slots.push(supervise::spawn("execution", slot.carry_out(grant.key, grant.assignment, model)));
+    }
+
+    /// Once a drain has begun, its deadline runs.
+    fn start_deadline(&mut self) {
+        if self.deadline.is_some() {
+            return;
+        }
+        tracing::info!(running = self.slots.len(), "draining");
+        let (held, after) = (self.held.clone(), self.config.drain_deadline);
+        self.deadline = Some(supervise::spawn("drain deadline", async move {
+            tokio::time::sleep(after).await;
+            held.cancel_all("the drain deadline passed");
+        }));
+    }
 }

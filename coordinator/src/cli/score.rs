@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
 use anyhow::Context as _;
 use argosy_coordinator::{
-    dataset::pack,
+    dataset::{self, bundle},
     judge::{Judge, metadata},
 };
 use argosy_shared::{
@@ -67,12 +67,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "POLICY", value_enum, default_value_t = Policy::Strict, help_heading = "Judge")]
     policy: Policy,
 
-    /// Upstream checkout to read the judge's prompts from.
+    /// Upstream checkout, or a bundle imported from one, to take the judge's prompts from.
     #[arg(long, value_name = "PATH", help_heading = "Prompts", required_unless_present = "prompt_pack")]
     dataset: Option<PathBuf>,
     /// Prompt pack to take them from instead.
     #[arg(long, value_name = "FILE", help_heading = "Prompts")]
     prompt_pack: Option<PathBuf>,
+    /// Accept prompts that are not those of the pinned upstream commit.
+    #[arg(long, help_heading = "Prompts")]
+    allow_unpinned: bool,
 }
 
 /// The shape of a metadata file.
@@ -147,23 +150,25 @@ fn judge(arguments: &Arguments) -> anyhow::Result<Judge> {
 }
 
 fn prompts(arguments: &Arguments) -> anyhow::Result<JudgePrompts> {
+    let refused = |error: dataset::Error| {
+        let hint = "--dataset takes a full upstream checkout or a bundle, --prompt-pack the JSON file made from one";
+        Usage::new(error.to_string()).hint(error.hint().unwrap_or_else(|| hint.to_owned()))
+    };
     match (&arguments.prompt_pack, &arguments.dataset) {
         (Some(file), _) => {
-            let bytes = std::fs::read(file).map_err(|error| Usage::new(format!("{}: {error}", file.display())))?;
-            let pack =
-                PromptPack::from_json(&bytes).map_err(|error| Usage::new(format!("{}: {error}", file.display())))?;
-            Ok(pack.judge)
+            let named = |error: String| Usage::new(format!("{}: {error}", file.display()));
+            let bytes = std::fs::read(file).map_err(|error| named(error.to_string()))?;
+            Ok(PromptPack::from_json(&bytes).map_err(|error| named(error.to_string()))?.judge)
         }
-        (None, Some(checkout)) => {
-            let pack = pack::extract(checkout)
-                .map_err(|error| Usage::new(format!("{}: {error}", checkout.display())).hint(PROMPTS_HINT))?;
-            Ok(pack.judge)
+        (None, Some(path)) if path.join(bundle::MANIFEST).is_file() => {
+            Ok(bundle::open(path).map_err(refused)?.pack.judge)
         }
-        (None, None) => Err(Usage::new("the judge's prompts are missing").hint(PROMPTS_HINT).into()),
+        (None, Some(path)) => Ok(dataset::extract_pack(path, arguments.allow_unpinned).map_err(refused)?.judge),
+        (None, None) => {
+            Err(Usage::new("the judge's prompts are missing").hint("give --dataset or --prompt-pack").into())
+        }
     }
 }
-
-const PROMPTS_HINT: &str = "--dataset takes a full upstream checkout, --prompt-pack the JSON file made from one";
 
 fn datasets(arguments: &Arguments) -> anyhow::Result<String> {
     let metadata = metadata::read(&arguments.metadata)

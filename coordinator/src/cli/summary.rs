@@ -14,7 +14,7 @@ use super::output::{self, Usage};
 /// Arguments.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The run's directory: <results-dir>/[<run-name>/]<model>_<benchmark>_<harness>/<run-id>
+    /// The run's directory, RESULTS_DIR/[RUN_NAME/]MODEL_BENCHMARK_HARNESS/RUN_ID
     run_dir: PathBuf,
     /// Other parameters of the benchmark: `aggregation_mode` and `category_hierarchy` have an effect here
     #[arg(long, value_name = "JSON")]

@@ -12,7 +12,7 @@ const UNDEFINED: [u8; 5] = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
 ///
 /// # Errors
 /// In words, with the place of the first byte that neither encoding allows.
-pub(super) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
     let utf8 = match std::str::from_utf8(bytes) {
         Ok(text) => return Ok(Cow::Borrowed(text)),
         Err(error) => error.valid_up_to(),

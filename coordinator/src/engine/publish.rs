@@ -128,9 +128,7 @@ impl Publisher {
             Job::Retry(notice) => self.retry(notice).await,
             Job::Final(attempt) => self.finished(attempt).await,
             Job::Finish => self.finish().await,
-            Job::Interrupt => {
-                self.blocking(|run| run.store.finish(RunStatus::Cancelled, Some("interrupted"), time::wall())).await
-            }
+            Job::Interrupt => self.interrupted().await,
         }
     }
 
@@ -274,6 +272,17 @@ impl Publisher {
         .map_err(|error| Error::Task(error.to_string()))??;
         self.tell(Published::Over(self.run.id.clone(), State::Finished)).await;
         Ok(())
+    }
+
+    /// The process ends before the run does: what is on disk says so, and `--reuse` goes on.
+    async fn interrupted(&self) -> Result<(), Error> {
+        self.blocking(|run| {
+            let (status, error) = (RunStatus::Cancelled, "interrupted");
+            let kind = Kind::RunFinished { status, error: Some(error.to_owned()) };
+            run.store.progress(&Event { at: time::wall(), kind })?;
+            run.store.finish(status, Some(error), time::wall())
+        })
+        .await
     }
 
     fn task_ref(&self, id: &TaskId) -> TaskRef {

@@ -10,6 +10,7 @@ use std::{
 
 use argosy_shared::{
     model::secret::Secret,
+    supervise::{self, Task},
     time::{self, Clock, SystemClock},
 };
 use axum::{
@@ -22,7 +23,7 @@ use axum::{
 };
 use futures::{Stream, StreamExt as _, stream};
 use serde_json::json;
-use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+use tokio::{net::TcpListener, sync::watch};
 
 use crate::stand_in::{Body, Plan, Script, StandIn, Stats};
 
@@ -37,7 +38,7 @@ pub struct Running {
     address: SocketAddr,
     shared: Arc<Shared>,
     stop: watch::Sender<bool>,
-    server: JoinHandle<io::Result<()>>,
+    server: Task<io::Result<()>>,
 }
 
 impl StandIn {
@@ -67,7 +68,7 @@ impl StandIn {
         let shared = Arc::new(Shared { stand_in: self, stats: Mutex::default(), clock: SystemClock::new() });
         let (stop, mut stopped) = watch::channel(false);
         let application = router(Arc::clone(&shared));
-        let server = tokio::spawn(async move {
+        let server = supervise::spawn("stand-in", async move {
             let until = async move {
                 // An error means that the handle was dropped, which ends the server too.
                 let _ = stopped.wait_for(|stop| *stop).await;
@@ -102,12 +103,6 @@ impl Running {
         let _ = self.stop.send(true);
         let _ = tokio::time::timeout(GRACE, &mut self.server).await;
         self.stats()
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.server.abort();
     }
 }
 

@@ -20,7 +20,7 @@
 //! The file `<database>.lock` is locked (`flock`) for as long as the journal is open, so that two coordinators
 //! cannot both lease the same work. The lock goes with the process, however it ends; the file stays.
 
-mod classify;
+pub(super) mod classify;
 mod open;
 mod read;
 mod schema;
@@ -38,7 +38,7 @@ use bytes::Bytes;
 use sqlx::SqlitePool;
 
 use self::{
-    work::{Done, Work},
+    work::{Done, Pieces, Work},
     writer::Writer,
 };
 use super::{Batch, Error, Evidence, Journal, Kind, Position, StoredStep, blob_of};
@@ -125,19 +125,18 @@ impl Journal for Sqlite {
 
     async fn put(&self, execution: &ExecutionKey, kind: Kind, bytes: Bytes) -> Result<Blob, Error> {
         let blob = blob_of(bytes.clone()).await;
-        let pieces = if bytes.len() <= PIECE {
-            work::Pieces::Inline(bytes)
-        } else if read::has_blob(&self.readers, &blob).await? {
-            work::Pieces::Known
-        } else {
-            work::Pieces::Stored(self.put_pieces(&bytes).await?)
-        };
-        let work = Work::Name { execution: execution.clone(), kind, blob: blob.clone(), pieces };
-        match self.writer.done(work).await? {
-            // It was known a moment ago and has been forgotten since.
-            Done::Missing => Err(Error::NoBlob(blob.sha256)),
-            Done::Nothing | Done::Position(_) | Done::Id(_) => Ok(blob),
+        let name = |pieces| Work::Name { execution: execution.clone(), kind, blob: blob.clone(), pieces };
+        if bytes.len() <= PIECE {
+            self.writer.done(name(Pieces::Inline(bytes))).await?;
+            return Ok(blob);
         }
+        // The same bytes need not be written twice, unless they are forgotten between the look and the naming.
+        let known = read::has_blob(&self.readers, &blob).await?;
+        if !known || self.writer.done(name(Pieces::Known)).await? == Done::Missing {
+            let id = self.put_pieces(&bytes).await?;
+            self.writer.done(name(Pieces::Stored(id))).await?;
+        }
+        Ok(blob)
     }
 
     async fn get(&self, blob: &Blob) -> Result<Bytes, Error> {

@@ -72,6 +72,7 @@ impl RunStore {
         let mut request = new.request;
         new.redactor.value(&mut request);
         let mut request = request::sanitise(request);
+        request::nest_attempts(&mut request);
         set_run_id(&mut request, &run_id, &new.run_name);
         let info = RunInfo::new(RunId(run_id), moment::iso(new.started_at), request, new.reused_from);
         write_info(&dir, &info)?;

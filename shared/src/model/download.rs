@@ -171,7 +171,7 @@ mod tests {
     async fn serve(answer: &'static [u8], close: bool) -> Url {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://user:secret@{}/file.tar.gz?token=secret", listener.local_addr().unwrap());
-        tokio::spawn(async move {
+        crate::supervise::detach("server", async move {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut request = [0; 4096];
             let _ = stream.read(&mut request).await;

@@ -2,7 +2,7 @@
 
 use super::{Dict, PyValue};
 
-/// How deep lists and objects of a value may be nested. Python goes on to [`PYTHON_DEPTH`]; but what a judge said is
+/// How deep lists and objects of a value may be nested. Python goes on to about 980; but what a judge said is
 /// recorded, and other readers of the record give up at 128.
 pub const MAX_DEPTH: usize = 100;
 

@@ -193,6 +193,14 @@ mod tests {
             prop_assert!(text.is_ascii());
         }
 
+        /// Needs `serde_json`'s `float_roundtrip`; without it some floats come back one bit off.
+        #[test]
+        fn floats_survive_a_record(value in prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO) {
+            let text = to_json(&PyValue::Float(value)).to_string();
+            let back: f64 = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(back.to_bits(), value.to_bits());
+        }
+
         #[test]
         fn any_text_is_read_or_refused(text in any::<String>()) {
             let _ = loads(&text);

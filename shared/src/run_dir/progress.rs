@@ -2,7 +2,7 @@
 
 pub mod event;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 pub use event::{Event, Kind, Origin, TaskRef};
 
 use super::moment;
-use crate::{issue::Severity, time::Timestamp};
+use crate::{id::TaskId, issue::Severity, time::Timestamp};
 
 /// `progress.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,11 +80,23 @@ pub struct ActiveTask {
     pub details: Map<String, Value>,
 }
 
-/// Adds events up.
+/// Adds events up. An event may come twice, for example when a full disk interrupted what belongs to it: tasks and
+/// attempts are counted once.
 #[derive(Clone, Debug)]
 pub struct Tracker {
     started: f64,
     snapshot: Snapshot,
+    seen: HashSet<Once>,
+}
+
+/// What is counted once.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Once {
+    TaskStarted(TaskId),
+    TaskFinished(TaskId),
+    Saved(TaskId),
+    AttemptStarted(TaskId, u32),
+    AttemptFinished(TaskId, u32),
 }
 
 impl Tracker {
@@ -117,7 +129,7 @@ impl Tracker {
             elapsed_seconds: 0.0,
             updated_at: started,
         };
-        Self { started, snapshot }
+        Self { started, snapshot, seen: HashSet::new() }
     }
 
     /// The present state.
@@ -147,16 +159,30 @@ impl Tracker {
                 state.warning_tasks = severities.get("warning").copied().unwrap_or(0);
             }
             Kind::TaskStarted { task, .. } => {
-                state.pending_tasks = state.pending_tasks.saturating_sub(1);
-                state.running_tasks += 1;
+                if self.seen.insert(Once::TaskStarted(task.id.clone())) {
+                    state.pending_tasks = state.pending_tasks.saturating_sub(1);
+                    state.running_tasks += 1;
+                }
                 set_phase(state, task, None, "running", now);
             }
             Kind::PhaseChanged { task, attempt, phase } => set_phase(state, task, *attempt, phase, now),
-            Kind::AttemptStarted { .. } => state.attempts_started += 1,
-            Kind::AttemptFinished { .. } => state.attempts_finished += 1,
-            Kind::PartialSaved { .. } => state.partials_saved += 1,
+            Kind::AttemptStarted { task, attempt } => {
+                state.attempts_started += u64::from(self.seen.insert(Once::AttemptStarted(task.id.clone(), *attempt)));
+            }
+            Kind::AttemptFinished { task, attempt, .. } => {
+                state.attempts_finished +=
+                    u64::from(self.seen.insert(Once::AttemptFinished(task.id.clone(), *attempt)));
+            }
+            Kind::PartialSaved { task } => {
+                state.partials_saved += u64::from(self.seen.insert(Once::Saved(task.id.clone())));
+            }
+            Kind::TaskFinished { task, .. } if !self.seen.insert(Once::TaskFinished(task.id.clone())) => {}
             Kind::TaskFinished { task, severity, .. } => {
-                state.running_tasks = state.running_tasks.saturating_sub(1);
+                if self.seen.contains(&Once::TaskStarted(task.id.clone())) {
+                    state.running_tasks = state.running_tasks.saturating_sub(1);
+                } else {
+                    state.pending_tasks = state.pending_tasks.saturating_sub(1);
+                }
                 state.finished_tasks += 1;
                 match severity {
                     Some(Severity::Fatal) => state.failed_tasks += 1,

@@ -24,8 +24,8 @@ const RECORDED: [&str; 13] = [
     "timeout_multiplier",
 ];
 
-/// Drops null, `{}` and `[]` and members whose name starts with `_`, at every depth, then masks credentials. Empty strings
-/// stay (AgentCompass 1.0.1, `RunStore._sanitize_param_value`).
+/// Drops null, `{}` and `[]` and members whose name starts with `_`, at every depth, and masks credentials. Empty strings
+/// stay, and a sensitive member stays even if it is empty (AgentCompass 1.0.1, `RunStore._sanitize_param_value`).
 #[must_use]
 pub fn sanitise(request: Value) -> Value {
     let mut request = prune(request);
@@ -55,6 +55,18 @@ pub fn execution(params: &ExecutionParams) -> Value {
         "max_lease_losses": params.max_lease_losses,
         "replay": params.replay,
     })
+}
+
+/// Puts `k` and `strategy` of an `execution` section where AgentCompass's readers look for them: below `attempts`.
+pub fn nest_attempts(request: &mut Value) {
+    let Some(execution) = request.get_mut("execution").and_then(Value::as_object_mut) else { return };
+    if execution.contains_key("attempts") {
+        return;
+    }
+    if let (Some(k), strategy) = (execution.shift_remove("k"), execution.shift_remove("strategy")) {
+        let strategy = strategy.unwrap_or_else(|| Value::from("avg"));
+        execution.insert("attempts".to_owned(), json!({"k": k, "strategy": strategy}));
+    }
 }
 
 /// The content of `params.json` for a request.
@@ -95,8 +107,14 @@ fn prune(value: Value) -> Value {
         Value::Object(members) => members
             .into_iter()
             .filter(|(key, _)| !key.starts_with('_'))
-            .map(|(key, member)| (key, prune(member)))
-            .filter(|(_, member)| !is_nothing(member))
+            .filter_map(|(key, mut member)| {
+                if redact::is_sensitive_key(&key) {
+                    redact::mask_value(&mut member);
+                    return Some((key, member));
+                }
+                let member = prune(member);
+                (!is_nothing(&member)).then_some((key, member))
+            })
             .collect(),
         Value::Array(items) => items.into_iter().map(prune).filter(|item| !is_nothing(item)).collect(),
         leaf @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => leaf,
@@ -131,6 +149,18 @@ mod tests {
                 "runtime": {"reuse": false}, "output": {"run_name": ""},
             })
         );
+    }
+
+    #[test]
+    fn attempts_are_nested() {
+        let flat = serde_json::to_value(ExecutionParams { k: 3, ..ExecutionParams::default() }).unwrap();
+        let mut request = json!({"execution": flat});
+        nest_attempts(&mut request);
+        assert_eq!(request["execution"]["attempts"], json!({"k": 3, "strategy": "avg"}));
+        assert_eq!(request["execution"].get("k"), None);
+        let before = request.clone();
+        nest_attempts(&mut request);
+        assert_eq!(request, before);
     }
 
     #[test]

@@ -161,6 +161,19 @@ async fn a_python_that_dies() {
 }
 
 #[tokio::test]
+async fn a_python_that_answers_with_garbage() {
+    // Code that looks for the connection and writes to it.
+    let code = "import os, stat\n\
+                for fd in map(int, os.listdir('/proc/self/fd')):\n    \
+                    try:\n        \
+                        if stat.S_ISSOCK(os.fstat(fd).st_mode): os.write(fd, b'garbage' * 100)\n    \
+                    except OSError: pass";
+    let result = play(&react(), &[&run(code), "Final Answer: never asked for"]).await;
+    let failed = Termination::EnvironmentFailed;
+    check(&result, Severity::Fatal, Code::EnvironmentFailed, Phase::Run, failed, "unreadable reply");
+}
+
+#[tokio::test]
 async fn an_exit_or_an_exception_is_an_observation_and_no_failure() {
     let script = [run("import sys; sys.exit(1)"), run("1 / 0"), "Final Answer: x".to_owned()];
     let result = Worker::new().carry_out(&react(), ScriptedModel::new(script)).await;

@@ -89,6 +89,18 @@ async fn another_tool_is_answered_with_a_hint_and_uses_no_execution_up() {
 }
 
 #[tokio::test]
+async fn an_observation_is_capped_and_the_cut_is_measured() {
+    let mut assignment = react();
+    assignment.harness.max_observation_bytes = 100;
+    let result = play(&assignment, &[&run("'x' * 1000"), &run("'y' * 100"), "Final Answer: x"]).await;
+    let seen = observations(&result);
+    assert!(seen[0].len() < 400 && seen[0].starts_with("xxx") && seen[0].ends_with("xxx"), "{}", seen[0]);
+    assert_eq!(result.steps[0].metric.observation_bytes_cut, 900);
+    assert_eq!(seen[1], "y".repeat(100));
+    assert_eq!(result.steps[1].metric.observation_bytes_cut, 0);
+}
+
+#[tokio::test]
 async fn a_reply_is_cut_at_the_stop_sequence_when_the_endpoint_refused_it() {
     let dropped =
         |content: &str| ChatReply { changed_params: vec!["dropped stop".to_owned()], ..scripted::reply(content) };

@@ -1,6 +1,6 @@
-//! `agent_loops.jsonl`: scripted replies against the real loop and the machine's default Python.
+//! `agent_loops.jsonl`: scripted replies against the real loop and a real Python.
 
-use std::path::Path;
+use std::{path::Path, process::Command};
 
 use argosy_coordinator::dataset::pack;
 use argosy_shared::{
@@ -38,12 +38,18 @@ pub(crate) fn check(folder: &Path) -> Tally {
     if let Err(why) = &pack {
         tally.notes.push(format!("no prompt pack: {why}"));
     }
+    let python = python();
+    match &python {
+        Some(python) => tally.notes.push(format!("run with {python}")),
+        None => tally.notes.push("no Python from 3.11 on".to_owned()),
+    }
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     for row in vectors::read(folder, "agent_loops.jsonl") {
         let row: Row = serde_json::from_value(row).expect("a row of agent_loops.jsonl");
-        let outcome = match &pack {
-            Ok(pack) => runtime.block_on(compare(&row, pack)).unwrap_or_else(Outcome::Failed),
-            Err(_) => Outcome::Skipped("no prompt pack".to_owned()),
+        let outcome = match (&pack, &python) {
+            (Ok(pack), Some(python)) => runtime.block_on(compare(&row, pack, python)).unwrap_or_else(Outcome::Failed),
+            (Err(_), _) => Outcome::Skipped("no prompt pack".to_owned()),
+            (_, None) => Outcome::Skipped("no Python from 3.11 on".to_owned()),
         };
         tally.count(&row.id, outcome);
     }
@@ -91,6 +97,17 @@ enum Ended {
     },
 }
 
+/// The machine's default interpreter, or one beside it. The vectors were made with 3.11; older ones word some errors
+/// differently.
+fn python() -> Option<String> {
+    let is_new_enough = |python: &String| {
+        let check = "import sys; sys.exit(sys.version_info < (3, 11))";
+        Command::new(python).args(["-c", check]).status().is_ok_and(|status| status.success())
+    };
+    let installed = ["3.11", "3.12", "3.13"].into_iter().filter_map(places::python);
+    ["python3".to_owned()].into_iter().chain(installed.map(|path| path.display().to_string())).find(is_new_enough)
+}
+
 /// From the importer's output beside the project, else from a checkout.
 fn prompt_pack() -> Result<PromptPack, String> {
     if let Some(root) = places::upstream_checkout() {
@@ -101,15 +118,15 @@ fn prompt_pack() -> Result<PromptPack, String> {
     serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-async fn compare(row: &Row, pack: &PromptPack) -> Result<Outcome, String> {
+async fn compare(row: &Row, pack: &PromptPack, python: &str) -> Result<Outcome, String> {
     let template = match row.agent {
         AgentType::Coder => &pack.agent.coder,
         AgentType::React => &pack.agent.react,
     };
     let model = ScriptedModel::new(row.replies.iter().map(String::as_str).chain([AFTERWARDS]));
-    let outcome = run(row, template, &model).await?;
+    let outcome = run(assignment(row, template, python), row, &model).await?;
     if let Some(module) = missing_module(row, &outcome) {
-        return Ok(Outcome::Skipped(format!("the machine's python3 has no module {module}")));
+        return Ok(Outcome::Skipped(format!("{python} has no module {module}")));
     }
 
     let requests = model.requests();
@@ -188,8 +205,7 @@ fn missing_module(row: &Row, outcome: &agent::Outcome) -> Option<String> {
     (!there).then_some(here)
 }
 
-async fn run(row: &Row, template: &AgentTemplate, model: &ScriptedModel) -> Result<agent::Outcome, String> {
-    let assignment = assignment(row, template);
+async fn run(assignment: Assignment, row: &Row, model: &ScriptedModel) -> Result<agent::Outcome, String> {
     let root = tempfile::tempdir().map_err(|error| error.to_string())?;
     let sandbox = Sandbox::create(root.path()).await.map_err(|error| error.to_string())?;
     let mut tool = Tool::start(&sandbox, &assignment).await.map_err(|error| error.to_string())?;
@@ -207,7 +223,7 @@ async fn run(row: &Row, template: &AgentTemplate, model: &ScriptedModel) -> Resu
     Ok(outcome)
 }
 
-fn assignment(row: &Row, template: &AgentTemplate) -> Assignment {
+fn assignment(row: &Row, template: &AgentTemplate, python: &str) -> Assignment {
     let attempt = AttemptKey { run: RunId("vectors".to_owned()), task: TaskId(row.id.clone()), attempt: 1 };
     Assignment {
         key: ExecutionKey { attempt, execution: 1 },
@@ -225,7 +241,7 @@ fn assignment(row: &Row, template: &AgentTemplate) -> Assignment {
             max_iterations: Some(row.max_iterations).filter(|limit| *limit != template.max_iterations),
             ..HarnessParams::default()
         },
-        environment: EnvironmentSpec { id: EnvironmentId::HostProcess, python: "python3".to_owned() },
+        environment: EnvironmentSpec { id: EnvironmentId::HostProcess, python: python.to_owned() },
         model: ModelTarget {
             id: "m".to_owned(),
             base_url: "http://127.0.0.1:9/v1".to_owned(),

@@ -47,6 +47,62 @@ fn loads_and_dumps() {
     assert!(read > texts.len() / 10 && read < texts.len(), "both sides need cases: {read} of {}", texts.len());
 }
 
+/// `a / b` as a `hex()` of the float, or the exception.
+const DIVISION_TWIN: &str = r#"
+def answer(pair):
+    try:
+        return (eval(pair[0]) / eval(pair[1])).hex()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+"#;
+
+#[test]
+fn division() {
+    let Some((minor, python)) = twin::pythons().into_iter().next() else {
+        return places::skipped("division", "no Python 3.9 to 3.13");
+    };
+    let digits = |max| prop::collection::vec(prop::char::range('0', '9'), 1..max);
+    let integer = |max| {
+        (any::<bool>(), digits(max)).prop_map(|(negative, digits)| {
+            let digits: String = digits.into_iter().collect();
+            let digits = digits.trim_start_matches('0');
+            format!("{}{}", if negative { "-" } else { "" }, if digits.is_empty() { "0" } else { digits })
+        })
+    };
+    let number = prop_oneof![
+        3 => integer(3),
+        3 => integer(20),
+        2 => integer(40),
+        2 => integer(400),
+        1 => any::<f64>().prop_filter("JSON", |x| x.is_finite()).prop_map(|x| format!("{x:e}")),
+        1 => Just("True".to_owned()),
+    ];
+    let pairs = cases::generate("division", &(number.clone(), number));
+    let requests: Vec<Value> = pairs.iter().map(|(a, b)| json!([a, b])).collect();
+    for ((a, b), answer) in pairs.iter().zip(twin::ask_all(&python, DIVISION_TWIN, &requests)) {
+        let read = |text: &str| pyjson::loads(if text == "True" { "true" } else { text }).expect("a number");
+        let ours = match read(a).divided_by(&read(b)) {
+            Ok(quotient) => hex(quotient),
+            Err(exception) => exception.to_string(),
+        };
+        assert_eq!(answer, ours, "Python {minor}: {a} / {b}");
+    }
+}
+
+/// Python's `float.hex()`.
+fn hex(value: f64) -> String {
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    if value.is_infinite() {
+        return format!("{sign}inf");
+    }
+    if value == 0.0 {
+        return format!("{sign}0x0.0p+0");
+    }
+    let (exponent, mantissa) = ((value.to_bits() >> 52) & 0x7ff, value.to_bits() & ((1 << 52) - 1));
+    let (first, exponent) = if exponent == 0 { (0, -1022) } else { (1, exponent as i64 - 1023) };
+    format!("{sign}0x{first}.{mantissa:013x}p{exponent:+}")
+}
+
 /// A JSON text, and in two of three cases one with a piece put in, or cut off.
 fn document() -> impl Strategy<Value = String> {
     let piece = prop_oneof![prop::sample::select(PIECES.to_vec()).prop_map(ToOwned::to_owned), cases::text(0..3),];

@@ -131,7 +131,8 @@ fn publishing_again_after_a_crash_converges() {
     assert!(finished.keys().all(|path| path.starts_with("fatal/")), "{finished:?}");
 
     let task = TaskId::from(TASKS[0].0);
-    let crashes: [(&str, fn(&Path)); 6] = [
+    type Crash = (&'static str, fn(&Path));
+    let crashes: [Crash; 6] = [
         ("before anything", |dir| fs::remove_dir_all(dir).unwrap()),
         ("in the first result", |dir| {
             fs::remove_dir_all(dir.join("attempt-2")).unwrap();

@@ -108,15 +108,20 @@ fn tasks_are_counted_by_their_worst_issue() {
     let mut tracker = Tracker::new("r", &Origin::default(), now);
     let mut apply = |kind| tracker.apply(&Event { at: now, kind });
     apply(Kind::TasksLoaded { total_tasks: 4 });
-    for position in 0..4 {
+    for position in (0..4).chain(0..2) {
+        // The second time is a retry, or the same event after a disk that was full.
         apply(Kind::TaskStarted { task: task(position), index: position as u64, total: 4 });
+        apply(Kind::AttemptStarted { task: task(position), attempt: 1 });
     }
     apply(Kind::PhaseChanged { task: task(3), attempt: Some(1), phase: "run_harness".to_owned() });
-    for (position, severity) in [(0, None), (1, Some(Severity::Error)), (2, Some(Severity::Fatal))] {
+    for (position, severity) in
+        [(0, None), (1, Some(Severity::Error)), (1, Some(Severity::Error)), (2, Some(Severity::Fatal))]
+    {
         apply(Kind::TaskFinished { task: task(position), index: position as u64, total: 4, severity });
     }
     let state = tracker.snapshot();
     assert_eq!((state.pending_tasks, state.running_tasks, state.finished_tasks), (0, 1, 3));
+    assert_eq!(state.attempts_started, 4);
     assert_eq!((state.completed_tasks, state.failed_tasks, state.error_tasks), (2, 1, 1));
     assert_eq!(state.current_phase_counts["run_harness"], 1);
     assert_eq!(state.active_tasks.len(), 1);

@@ -96,7 +96,8 @@ fn agentcompasss_own_files_are_read() {
 
 #[test]
 fn what_is_wrong_is_named_with_its_place() {
-    let break_it: [(&str, fn(&std::path::Path)); 7] = [
+    type Damage = (&'static str, fn(&std::path::Path));
+    let break_it: [Damage; 7] = [
         ("expected `agentcompass.run_info.v3`", |dir| {
             edit(&dir.join("run_info.json"), |info| info["schema_version"] = json!("x"));
         }),

@@ -27,11 +27,15 @@ fn sample(test: &str, name: &str) -> Option<String> {
     Some(fs::read_to_string(folder.join(name)).unwrap())
 }
 
+/// What Argosy adds to the telemetry and to the benchmark's record.
+const OURS: [&str; 7] =
+    ["python_restarts", "replayed_turns", "setup_ms", "model_ms", "python_ms", "judge_policy", "judge_telemetry"];
+
 /// Removes what Argosy adds, and what the stand-in benchmark of the samples does differently.
 fn comparable(mut result: Value, ours: bool) -> String {
     for holder in ["/meta/harness/telemetry", "/meta/benchmark/discoverybench"] {
         if let Some(members) = result.pointer_mut(holder).and_then(Value::as_object_mut) {
-            for key in ["python_restarts", "replayed_turns", "judge_policy", "judge_telemetry"] {
+            for key in OURS {
                 assert!(ours || !members.contains_key(key));
                 members.shift_remove(key);
             }
@@ -201,10 +205,10 @@ fn a_retry_record() {
     let redactor = Redactor::default();
     let ours = json::pretty(&RetryFile { record: &retry, redactor: &redactor }).unwrap();
     let mut ours: Value = serde_json::from_str(&ours).unwrap();
-    // Theirs repeats the plan that run_info.json holds, and a traceback; ours counts restarts and replays.
+    // Theirs repeats the plan that run_info.json holds, and a traceback; ours counts and measures more.
     expected["discarded_result"]["meta"] = json!({});
     expected["discarded_result"]["artifacts"] = json!({});
-    for key in ["python_restarts", "replayed_turns"] {
+    for key in OURS {
         ours["discarded_result"]["telemetry"].as_object_mut().unwrap().shift_remove(key);
     }
     assert_eq!(json::pretty(&ours).unwrap(), json::pretty(&expected).unwrap());

@@ -13,9 +13,15 @@ use argosy_shared::{
 };
 use async_trait::async_trait;
 
-/// The clients made so far.
+/// The clients made so far, by endpoint, model and parameters; the keys beside them stay out of the map's key.
 #[derive(Default)]
-pub(super) struct Models(HashMap<String, Vec<(Secret, Arc<dyn Model>)>>);
+pub(super) struct Models(HashMap<String, Vec<Known>>);
+
+/// A client and the credential it was made with.
+struct Known {
+    api_key: Secret,
+    model: Arc<dyn Model>,
+}
 
 impl Models {
     /// The client of a target. A target no client can be made for becomes a model whose every call fails with the
@@ -23,8 +29,8 @@ impl Models {
     pub(super) fn of(&mut self, target: &ModelTarget, api_key: &Secret) -> Arc<dyn Model> {
         let params = serde_json::to_string(&target.params).unwrap_or_default();
         let known = self.0.entry(format!("{} {} {params}", target.base_url, target.id)).or_default();
-        if let Some((_, model)) = known.iter().find(|(key, _)| key == api_key) {
-            return model.clone();
+        if let Some(known) = known.iter().find(|known| known.api_key == *api_key) {
+            return known.model.clone();
         }
         let endpoint =
             Endpoint { base_url: target.base_url.clone(), api_key: api_key.clone(), protocol: target.protocol };
@@ -32,7 +38,7 @@ impl Models {
             Ok(client) => Arc::new(client),
             Err(error) => Arc::new(Unusable(error.to_string())),
         };
-        known.push((api_key.clone(), model.clone()));
+        known.push(Known { api_key: api_key.clone(), model: model.clone() });
         model
     }
 }

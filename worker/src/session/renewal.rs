@@ -52,8 +52,9 @@ impl Held {
         cancel
     }
 
-    pub(super) fn remove(&self, key: &ExecutionKey) {
-        lock(&self.0).remove(key);
+    /// Ends the lease's renewals when it is dropped.
+    pub(super) fn holding(&self, key: ExecutionKey) -> Holding {
+        Holding { held: self.clone(), key }
     }
 
     pub(super) fn cancel_all(&self, reason: &'static str) {
@@ -70,6 +71,18 @@ impl Held {
 
     fn keys(&self) -> Vec<ExecutionKey> {
         lock(&self.0).keys().cloned().collect()
+    }
+}
+
+/// A lease somebody works on.
+pub(super) struct Holding {
+    held: Held,
+    key: ExecutionKey,
+}
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        lock(&self.held.0).remove(&self.key);
     }
 }
 

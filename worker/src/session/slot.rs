@@ -34,6 +34,8 @@ impl Slot {
     /// Carries the lease out and reports it: the result, or that the lease is given back, or (when it was lost)
     /// nothing.
     pub(super) async fn carry_out(self, key: ExecutionKey, assignment: Assignment, model: Arc<dyn Model>) {
+        // Also when this panics: a lease that nobody works on must not be renewed.
+        let _holding = self.held.holding(key.clone());
         let (steps, receiver) = mpsc::unbounded_channel();
         let forwarding = supervise::spawn("steps", forward(self.client.clone(), key.clone(), receiver));
         let sink = move |step: StepRecord| {
@@ -61,7 +63,6 @@ impl Slot {
             }
             None => self.report(&key, &result).await,
         }
-        self.held.remove(&key);
     }
 
     /// Uploads until the coordinator has it, the lease is lost or the worker stops.

@@ -17,7 +17,7 @@ mod code {
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "used as the argument of `map_err`")]
-pub(super) fn classify(error: sqlx::Error) -> Error {
+pub(in crate::journal) fn classify(error: sqlx::Error) -> Error {
     match &error {
         sqlx::Error::Database(said) => {
             let code = said.code().and_then(|code| code.parse::<i32>().ok()).unwrap_or(0);

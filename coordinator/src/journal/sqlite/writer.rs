@@ -2,6 +2,7 @@
 
 use std::fs::File;
 
+use argosy_shared::supervise;
 use sqlx::{Connection, SqliteConnection};
 use tokio::sync::{mpsc, oneshot};
 
@@ -35,7 +36,7 @@ impl Writer {
     pub(super) fn start(connection: SqliteConnection, last: u64, lock: File) -> Self {
         let (calls, waiting) = mpsc::channel(QUEUE);
         let task = Task { connection, last, waiting, _lock: lock };
-        tokio::spawn(task.run());
+        supervise::detach("journal", task.run());
         Self { calls }
     }
 

@@ -147,6 +147,16 @@ fn strict_asks_again_and_then_gives_up() {
 }
 
 #[test]
+fn only_the_last_unusable_bodies_are_kept() {
+    let other = r#"{"sub_hypo": [{"text": "t", "context": "d"}]}"#;
+    let script = ["1", "2", SUB, "3", "4", other, "5", "6", "7", "8", "{\"match\": 1}", "9", "10", VAR, "11", REL];
+    let judged = play(JudgePolicy::Strict, script.map(says)).1.unwrap();
+    let kept: Vec<&str> = judged.calls.iter().filter_map(|call| call.raw.as_deref()).collect();
+    assert_eq!(kept, ["4", "5", "6", "7", "8", "9", "10", "11"]);
+    assert_eq!(judged.calls.iter().filter(|call| call.problem.is_some()).count(), 11);
+}
+
+#[test]
 fn strict_never_goes_on_after_a_truncated_reply_or_a_failed_request() {
     let truncated = Ok(ChatReply {
         content: Some(SUB.to_owned()),
@@ -290,8 +300,11 @@ fn scripted(policy: JudgePolicy, pool: &[Result<ChatReply, model::Failure>]) -> 
                 let start = next;
                 next += 1;
                 let rotated = || (0..pool.len()).map(|n| &pool[(start + n) % pool.len()]);
-                let reply =
-                    if start % 8 == 7 { rotated().next() } else { rotated().find(|r| fits(r)).or(rotated().next()) };
+                let reply = if start % 8 == 7 {
+                    rotated().next()
+                } else {
+                    rotated().find(|r| fits(r)).or_else(|| rotated().next())
+                };
                 judging.answer(reply.cloned().unwrap_or_else(refused));
             }
             Step::Pause(_) => {}
@@ -303,7 +316,7 @@ fn scripted(policy: JudgePolicy, pool: &[Result<ChatReply, model::Failure>]) -> 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn a_strict_score_is_within_0_and_1(pool in prop::collection::vec(reply(), 10..40)) {

@@ -35,7 +35,7 @@ pub(super) fn interpreter(python: &str, search_path: Option<&OsStr>) -> Result<P
             Err(error) => refused(format!("`{python}` is no path: {error}")),
         };
     }
-    let search_path = search_path.unwrap_or(OsStr::new(DEFAULT_PATH));
+    let search_path = search_path.unwrap_or_else(|| OsStr::new(DEFAULT_PATH));
     std::env::split_paths(search_path)
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(python))
