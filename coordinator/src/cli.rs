@@ -3,6 +3,7 @@
 pub(crate) mod config;
 pub(crate) mod dataset;
 pub(crate) mod demo;
+pub(crate) mod export;
 pub(crate) mod mock_model;
 pub(crate) mod output;
 pub(crate) mod progress;
@@ -36,6 +37,8 @@ enum Command {
     Score(score::Arguments),
     /// Compute a run's scores from its results again, show them, and write `metrics.json` and `summary.md`.
     Summary(summary::Arguments),
+    /// Write a run in the format of others: Harbor's trajectories, an Inspect eval log, JSON lines, CSV.
+    Export(export::Arguments),
 }
 
 /// Runs the command named on the command line.
@@ -51,6 +54,7 @@ pub(crate) fn main() -> ExitCode {
         Command::MockModel(arguments) => mock_model::run(arguments),
         Command::Score(arguments) => score::run(arguments),
         Command::Summary(arguments) => summary::run(arguments),
+        Command::Export(arguments) => export::run(&arguments),
     };
     match result {
         Ok(code) => code,
