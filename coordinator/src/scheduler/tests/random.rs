@@ -43,8 +43,9 @@ enum Step {
         worker: usize,
         politely: bool,
     },
+    /// By its holder, or by whoever `thief` is.
     Release {
-        worker: usize,
+        thief: Option<usize>,
         pick: usize,
     },
     Upload {
@@ -90,14 +91,15 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let pick = 0usize..64;
     let fate = || prop_oneof![4 => Just(Fate::Well), 2 => Just(Fate::Badly), 3 => Just(Fate::Fatally)];
     let step = prop_oneof![
-        6 => (0usize..3).prop_map(Step::Submit),
-        8 => (worker.clone(), 0u32..5).prop_map(|(worker, slots)| Step::Join { worker, slots }),
+        1 => (0usize..3).prop_map(Step::Submit),
+        6 => (worker.clone(), 0u32..5).prop_map(|(worker, slots)| Step::Join { worker, slots }),
         20 => (worker.clone(), 0u32..6).prop_map(|(worker, free)| Step::Lease { worker, free }),
-        12 => (worker.clone(), prop_oneof![2 => Just(255u8), 1 => any::<u8>()], proptest::option::weighted(0.2, pick.clone()))
+        14 => (worker.clone(), prop_oneof![1 => Just(255u8), 1 => any::<u8>()], proptest::option::weighted(0.2, pick.clone()))
             .prop_map(|(worker, held, foreign)| Step::Renew { worker, held, foreign }),
         1 => worker.clone().prop_map(|worker| Step::Suspect { worker }),
         3 => (worker.clone(), any::<bool>()).prop_map(|(worker, politely)| Step::Gone { worker, politely }),
-        3 => (worker.clone(), pick.clone()).prop_map(|(worker, pick)| Step::Release { worker, pick }),
+        8 => (proptest::option::weighted(0.2, worker.clone()), 0usize..8)
+            .prop_map(|(thief, pick)| Step::Release { thief, pick }),
         30 => (pick.clone(), fate()).prop_map(|(pick, fate)| Step::Upload { pick, fate }),
         10 => (0u32..5).prop_map(Step::Judge),
         15 => (pick.clone(), fate()).prop_map(|(pick, fate)| Step::Verdict { pick, fate }),
@@ -109,7 +111,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => run.clone().prop_map(Step::Cancel),
         2 => run.clone().prop_map(Step::Requeue),
         1 => (run, 1u32..6).prop_map(|(run, limit)| Step::Concurrency { run, limit }),
-        2 => (0usize..3, proptest::option::weighted(0.7, 0u32..4))
+        6 => (0usize..3, proptest::option::weighted(0.7, 0u32..4))
             .prop_map(|(endpoint, limit)| Step::Allowance { endpoint, limit }),
         1 => worker.prop_map(Step::Drain),
         2 => Just(Step::Restart),
@@ -188,9 +190,10 @@ impl Story {
                 let departure = if politely { Departure::Deregistered } else { Departure::Lost };
                 self.input(Input::WorkerGone { session: self.sessions[worker].clone(), departure });
             }
-            Step::Release { worker, pick } => {
+            Step::Release { thief, pick } => {
                 if let Some(execution) = self.any_execution(pick) {
-                    let session = self.sessions[worker].clone();
+                    let holder = self.granted.iter().find(|(key, _)| *key == execution).map_or(0, |(_, by)| *by);
+                    let session = self.sessions[thief.unwrap_or(holder)].clone();
                     self.input(Input::Released { session, execution, reason: "test".to_owned() });
                 }
             }
@@ -435,6 +438,12 @@ proptest! {
     #[test]
     fn random_stories_agree_with_the_reference_and_end_well(plans in plans(), steps in steps()) {
         let mut story = Story::new(plans);
+        for number in 0..3 {
+            story.take(Step::Submit(number));
+        }
+        for worker in 0..2 {
+            story.take(Step::Join { worker, slots: 4 });
+        }
         for step in steps {
             story.take(step);
         }
