@@ -7,6 +7,7 @@ pub(crate) mod export;
 pub(crate) mod mock_model;
 pub(crate) mod output;
 pub(crate) mod progress;
+pub(crate) mod rebuild;
 pub(crate) mod run;
 pub(crate) mod score;
 pub(crate) mod summary;
@@ -39,6 +40,8 @@ enum Command {
     Summary(summary::Arguments),
     /// Write a run in the format of others: Harbor's trajectories, an Inspect eval log, JSON lines, CSV.
     Export(export::Arguments),
+    /// Make a run's `details/`, `metrics.json` and `summary.md` again from its journal.
+    Rebuild(rebuild::Arguments),
 }
 
 /// Runs the command named on the command line.
@@ -55,6 +58,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Score(arguments) => score::run(arguments),
         Command::Summary(arguments) => summary::run(arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Rebuild(arguments) => rebuild::run(&arguments),
     };
     match result {
         Ok(code) => code,
