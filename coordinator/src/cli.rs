@@ -3,9 +3,11 @@
 pub(crate) mod config;
 pub(crate) mod dataset;
 pub(crate) mod demo;
+pub(crate) mod export;
 pub(crate) mod mock_model;
 pub(crate) mod output;
 pub(crate) mod progress;
+pub(crate) mod rebuild;
 pub(crate) mod run;
 pub(crate) mod score;
 pub(crate) mod summary;
@@ -36,6 +38,10 @@ enum Command {
     Score(score::Arguments),
     /// Compute a run's scores from its results again, show them, and write `metrics.json` and `summary.md`.
     Summary(summary::Arguments),
+    /// Write a run in the format of others: Harbor's trajectories, an Inspect eval log, JSON lines, CSV.
+    Export(export::Arguments),
+    /// Make a run's `details/`, `metrics.json` and `summary.md` again from its journal.
+    Rebuild(rebuild::Arguments),
 }
 
 /// Runs the command named on the command line.
@@ -51,6 +57,8 @@ pub(crate) fn main() -> ExitCode {
         Command::MockModel(arguments) => mock_model::run(arguments),
         Command::Score(arguments) => score::run(arguments),
         Command::Summary(arguments) => summary::run(arguments),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::Rebuild(arguments) => rebuild::run(&arguments),
     };
     match result {
         Ok(code) => code,

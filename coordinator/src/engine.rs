@@ -7,6 +7,7 @@
 //! [`Handle`] is all that others see of it.
 
 pub mod progress;
+pub mod rebuild;
 pub mod run;
 
 mod actor;

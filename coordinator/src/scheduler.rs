@@ -9,6 +9,7 @@
 //! - [`state`]: runs, attempts and their stages, workers ([`State`]); a stage is an enum whose variants own their data.
 //! - [`decide`]: `State::decide(&self, now, input) -> Decision`, choosing without changing.
 //! - [`evolve`]: `State::evolve(&mut self, &Event)`, changing without choosing.
+//! - [`notice`]: the retries of a journal, for writing them out again.
 //! - [`queue`]: the indices that keep a decision from scanning all attempts.
 //! - [`policy`]: retries, delays, budgets.
 //! - [`invariants`]: what must always hold, by name.
@@ -41,6 +42,7 @@ pub mod event;
 pub mod evolve;
 pub mod input;
 pub mod invariants;
+pub mod notice;
 pub mod plan;
 pub mod policy;
 pub mod queue;

@@ -31,6 +31,8 @@ pub const CHECKPOINT: &str = "checkpoint.json";
 pub const RETRIES: &str = "retries";
 /// `argosy.json`: Argosy's own record of what was planned; AgentCompass ignores files it does not know.
 pub const PLANNED: &str = "argosy.json";
+/// `journal/argosy.db`: the events, results and judgements all other files follow from.
+pub const JOURNAL: &str = "journal/argosy.db";
 /// The file whose lock keeps a second writer out.
 pub const LOCK: &str = ".argosy.lock";
 /// Every file that is being written starts with this.

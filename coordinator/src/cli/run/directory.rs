@@ -11,7 +11,7 @@ use argosy_shared::{
     redact::Redactor,
     run_dir::{
         PlannedRun, PlannedTask,
-        names::{self, PLANNED},
+        names::{self, JOURNAL, PLANNED},
     },
     spec::{BENCHMARK, HARNESS},
     time,
@@ -27,9 +27,6 @@ pub(super) struct Directory {
     pub(super) journal: PathBuf,
     pub(super) resumed: bool,
 }
-
-/// The journal's place below a run directory.
-const JOURNAL: &str = "journal/argosy.db";
 
 /// Makes or opens the directory.
 ///

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use argosy_shared::{
     model::secret::Secret,
+    run_dir::request,
     spec::{
         self, BENCHMARK, BenchmarkParams, EnvironmentId, EnvironmentSpec, ExecutionParams, HARNESS, HarnessParams,
         ModelParams, ModelSpec, Protocol,
@@ -157,7 +158,8 @@ fn execution(arguments: &Arguments, config: &Config) -> anyhow::Result<(Executio
     }
     merge(&mut raw, flags);
     let params = ExecutionParams::parse(raw).map_err(Usage::from)?;
-    let recorded = serde_json::to_value(&params)?;
+    // Under AgentCompass's names: its readers look for `attempts`.
+    let recorded = request::execution(&params);
     Ok((params, recorded))
 }
 

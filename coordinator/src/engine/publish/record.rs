@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// What an attempt's record is made of.
-pub(super) struct Loaded {
+pub(in crate::engine) struct Loaded {
     execution: Option<ExecutionResult>,
     judgement: Option<Judgement>,
     issues: Vec<Issue>,
@@ -27,7 +27,11 @@ pub(super) struct Loaded {
 
 impl Loaded {
     /// Of an attempt that is over.
-    pub(super) async fn of_final(run: &Run, journal: &dyn Journal, attempt: &FinalAttempt) -> Result<Self, Error> {
+    pub(in crate::engine) async fn of_final(
+        run: &Run,
+        journal: &dyn Journal,
+        attempt: &FinalAttempt,
+    ) -> Result<Self, Error> {
         let key = attempt.execution();
         let execution = read(journal, &key, attempt.outcome.result.as_ref()).await?;
         let judgement = read(journal, &key, attempt.outcome.judgement.as_ref()).await?;
@@ -35,7 +39,11 @@ impl Loaded {
     }
 
     /// Of a discarded execution or judging.
-    pub(super) async fn of_retry(run: &Run, journal: &dyn Journal, notice: &RetryNotice) -> Result<Self, Error> {
+    pub(in crate::engine) async fn of_retry(
+        run: &Run,
+        journal: &dyn Journal,
+        notice: &RetryNotice,
+    ) -> Result<Self, Error> {
         let execution = read(journal, &notice.execution, Some(&notice.result)).await?;
         Ok(Self::new(run, execution, None, &notice.issues, notice.retry.saturating_sub(1)))
     }
@@ -59,7 +67,7 @@ impl Loaded {
     }
 
     /// The record.
-    pub(super) fn record<'a>(&'a self, run: &'a Run) -> AttemptRecord<'a> {
+    pub(in crate::engine) fn record<'a>(&'a self, run: &'a Run) -> AttemptRecord<'a> {
         AttemptRecord {
             metrics: self.judgement.as_ref().map(metrics),
             execution: self.execution.as_ref(),
