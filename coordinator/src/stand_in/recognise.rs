@@ -104,13 +104,7 @@ pub(super) fn agent_prompt(request: &Request) -> AgentPrompt<'_> {
     let paths = list.map(|(_, paths)| paths).unwrap_or_default();
     let mut input: String = paths.iter().map(|path| format!("{}\n", file_name(path))).collect();
     input.push_str(after[..end.unwrap_or(after.len())].trim());
-    AgentPrompt {
-        paths,
-        input,
-        turn: steps.len(),
-        observation,
-        thinks: before.contains("Thought:"),
-    }
+    AgentPrompt { paths, input, turn: steps.len(), observation, thinks: before.contains("Thought:") }
 }
 
 /// The file's name in a Python literal of its path.
