@@ -83,7 +83,7 @@ fn write(run: &LoadedRun, format: Format, out: &mut dyn Write) -> anyhow::Result
 
 /// The file is complete or not there.
 fn to_file(path: &Path, fill: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let place = || format!("cannot write {}", path.display());
     let mut file = tempfile::Builder::new().prefix(names::TEMPORARY).tempfile_in(folder).with_context(place)?;
     let mut out = BufWriter::with_capacity(1 << 18, file.as_file_mut());
