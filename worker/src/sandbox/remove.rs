@@ -122,7 +122,7 @@ mod tests {
         fs::write(top.join("a/b/c/file"), "").unwrap();
         fs::write(top.join("a/file"), "").unwrap();
         for folder in ["a/b/c", "a/b", "a", ""] {
-            fs::set_permissions(top.join(folder), fs::Permissions::from_mode(0)).unwrap();
+            fs::set_permissions(top.join(folder), fs::Permissions::from_mode(0o000)).unwrap();
         }
         tree(&top).unwrap();
         assert!(!top.exists());
