@@ -20,7 +20,7 @@ use argosy_shared::{
 use tokio::sync::mpsc;
 
 use self::record::Loaded;
-use super::{Message, Run, progress::State};
+use super::{Ending, Message, Run, progress::State};
 use crate::{
     journal::Journal,
     report::{load, metrics},
@@ -42,7 +42,7 @@ pub(super) enum Job {
     /// All attempts are over and written: the scores.
     Finish,
     /// The process ends before the run does.
-    Interrupt,
+    Interrupt(Ending),
 }
 
 impl From<RetryNotice> for Job {
@@ -128,8 +128,18 @@ impl Publisher {
             Job::Retry(notice) => self.retry(notice).await,
             Job::Final(attempt) => self.finished(attempt).await,
             Job::Finish => self.finish().await,
-            Job::Interrupt => {
-                self.blocking(|run| run.store.finish(RunStatus::Cancelled, Some("interrupted"), time::wall())).await
+            Job::Interrupt(ending) => {
+                let Ending { status, reason } = ending.clone();
+                self.blocking(move |run| {
+                    // The last attempt was published while everything was ending: the run is complete.
+                    if run.store.info().status.is_some() {
+                        return Ok(());
+                    }
+                    let kind = Kind::RunFinished { status, error: Some(reason.clone()) };
+                    run.store.progress(&Event { at: time::wall(), kind })?;
+                    run.store.finish(status, Some(&reason), time::wall())
+                })
+                .await
             }
         }
     }

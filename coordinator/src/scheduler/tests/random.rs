@@ -22,26 +22,58 @@ use crate::scheduler::{
 #[derive(Clone, Debug)]
 enum Step {
     Submit(usize),
-    Join { worker: usize, slots: u32 },
-    Lease { worker: usize, free: u32 },
+    Join {
+        worker: usize,
+        slots: u32,
+    },
+    Lease {
+        worker: usize,
+        free: u32,
+    },
     /// Renews those of the worker's own whose bit is set, and perhaps something that is not its own.
-    Renew { worker: usize, held: u8, foreign: Option<usize> },
-    Suspect { worker: usize },
-    Gone { worker: usize, politely: bool },
+    Renew {
+        worker: usize,
+        held: u8,
+        foreign: Option<usize>,
+    },
+    Suspect {
+        worker: usize,
+    },
+    Gone {
+        worker: usize,
+        politely: bool,
+    },
     /// By its holder, or by whoever `thief` is.
-    Release { thief: Option<usize>, pick: usize },
-    Upload { pick: usize, fate: Fate },
+    Release {
+        thief: Option<usize>,
+        pick: usize,
+    },
+    Upload {
+        pick: usize,
+        fate: Fate,
+    },
     Judge(u32),
-    Verdict { pick: usize, fate: Fate },
-    Publish { pick: usize },
+    Verdict {
+        pick: usize,
+        fate: Fate,
+    },
+    Publish {
+        pick: usize,
+    },
     Pass(u64),
     Freeze(u64),
     Pause(usize),
     Resume(usize),
     Cancel(usize),
     Requeue(usize),
-    Concurrency { run: usize, limit: u32 },
-    Allowance { endpoint: usize, limit: Option<u32> },
+    Concurrency {
+        run: usize,
+        limit: u32,
+    },
+    Allowance {
+        endpoint: usize,
+        limit: Option<u32>,
+    },
     Drain(usize),
     Restart,
 }
@@ -88,7 +120,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn plans() -> impl Strategy<Value = Vec<RunPlan>> {
-    let one = (1usize..4, 1u32..3, 1u32..4, 1u32..5, 0u32..3, 0u32..3, any::<bool>(), any::<bool>(), 0usize..2, 0usize..3);
+    let one =
+        (1usize..4, 1u32..3, 1u32..4, 1u32..5, 0u32..3, 0u32..3, any::<bool>(), any::<bool>(), 0usize..2, 0usize..3);
     proptest::collection::vec(one, 3).prop_map(|runs| {
         let made = runs.into_iter().enumerate().map(
             |(number, (tasks, k, weight, limit, retries, losses, patterns, whole, endpoint, judge))| {

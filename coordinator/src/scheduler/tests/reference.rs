@@ -277,11 +277,8 @@ impl Reference {
             let attempt = &mut run.attempts[next];
             attempt.executions += 1;
             attempt.delay = Duration::ZERO;
-            attempt.place = Place::Leased {
-                worker: worker.name.clone(),
-                session: Some(session.clone()),
-                deadline: now + LEASE,
-            };
+            attempt.place =
+                Place::Leased { worker: worker.name.clone(), session: Some(session.clone()), deadline: now + LEASE };
             let execution = attempt.execution();
             grants.push(Grant { execution, lost_before: attempt.replayable.clone() });
         }
@@ -396,7 +393,8 @@ impl Reference {
             Place::Leased { deadline, .. } => Some(*deadline),
             _ => None,
         });
-        let oldest = leases.collect::<Vec<_>>().into_iter().chain(self.workers.values().map(|worker| worker.until)).min();
+        let oldest =
+            leases.collect::<Vec<_>>().into_iter().chain(self.workers.values().map(|worker| worker.until)).min();
         if oldest.is_some_and(|oldest| now > oldest && now - oldest > LEASE / 4) {
             for attempt in self.all() {
                 if let Place::Leased { deadline, .. } = &mut attempt.place {
@@ -526,7 +524,8 @@ impl Attempt {
                 *execution == self.executions
                     && (worker, session, Some(*deadline)) == (real_worker, real_session, *real_deadline)
             }
-            (Place::Settled(severity), Stage::Settled { outcome }) | (Place::Done(severity), Stage::Done { outcome }) => {
+            (Place::Settled(severity), Stage::Settled { outcome })
+            | (Place::Done(severity), Stage::Done { outcome }) => {
                 outcome.severity == *severity && outcome.execution == self.executions
             }
             _ => false,
