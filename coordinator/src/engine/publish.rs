@@ -20,7 +20,7 @@ use argosy_shared::{
 use tokio::sync::mpsc;
 
 use self::record::Loaded;
-use super::{Message, Run, progress::State};
+use super::{Ending, Message, Run, progress::State};
 use crate::{
     journal::Journal,
     report::load,
@@ -42,7 +42,7 @@ pub(super) enum Job {
     /// All attempts are over and written: the scores.
     Finish,
     /// The process ends before the run does.
-    Interrupt,
+    Interrupt(Ending),
 }
 
 impl From<RetryNotice> for Job {
@@ -134,7 +134,19 @@ impl Publisher {
             Job::Retry(notice) => self.retry(notice).await,
             Job::Final(attempt) => self.finished(attempt).await,
             Job::Finish => self.finish().await,
-            Job::Interrupt => self.interrupted().await,
+            Job::Interrupt(ending) => {
+                let Ending { status, reason } = ending.clone();
+                self.blocking(move |run| {
+                    // The last attempt was published while everything was ending: the run is complete.
+                    if run.store.info().status.is_some() {
+                        return Ok(());
+                    }
+                    let kind = Kind::RunFinished { status, error: Some(reason.clone()) };
+                    run.store.progress(&Event { at: time::wall(), kind })?;
+                    run.store.finish(status, Some(&reason), time::wall())
+                })
+                .await
+            }
         }
     }
 
@@ -249,17 +261,6 @@ impl Publisher {
         .map_err(|error| Error::Task(error.to_string()))??;
         self.tell(Published::Over(self.run.id.clone(), State::Finished)).await;
         Ok(())
-    }
-
-    /// The process ends before the run does: what is on disk says so, and `--reuse` goes on.
-    async fn interrupted(&self) -> Result<(), Error> {
-        self.blocking(|run| {
-            let (status, error) = (RunStatus::Cancelled, "interrupted");
-            let kind = Kind::RunFinished { status, error: Some(error.to_owned()) };
-            run.store.progress(&Event { at: time::wall(), kind })?;
-            run.store.finish(status, Some(error), time::wall())
-        })
-        .await
     }
 
     fn task_ref(&self, id: &TaskId) -> TaskRef {

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, watch};
 use super::{Actor, Batch, fleet::answer};
 use crate::{
     engine::{
-        Message, Progress, Refusal, Reply as Answer, Run,
+        Ending, Message, Progress, Refusal, Reply as Answer, Run,
         evaluate::{self, Evaluated, Outcome},
         progress::State,
         publish::{Job, Published, Publisher},
@@ -186,7 +186,7 @@ impl Actor {
     }
 
     /// Stops giving out work, lets judgings and writing come to their end, and then lets the caller know.
-    pub(super) fn shut_down(&mut self, reply: Answer<()>, batch: &mut Batch) {
+    pub(super) fn shut_down(&mut self, ending: Ending, reply: Answer<()>, batch: &mut Batch) {
         self.closing = true;
         batch.after.push(Box::new(move |actor| {
             let judging: Vec<_> = std::mem::take(&mut actor.judging).into_iter().collect();
@@ -196,19 +196,19 @@ impl Actor {
                     // A judging that panicked is judged again after the restart.
                     let _ = task.await;
                 }
-                let _ = mailbox.send(Message::Close { reply }).await;
+                let _ = mailbox.send(Message::Close { ending, reply }).await;
             });
         }));
     }
 
     /// The second half of a shutdown: nothing is judged any more, so the publishers can end.
-    pub(super) fn close(&mut self, reply: Answer<()>, batch: &mut Batch) {
+    pub(super) fn close(&mut self, ending: Ending, reply: Answer<()>, batch: &mut Batch) {
         batch.after.push(Box::new(move |actor| {
             let mut publishing = Vec::new();
             for (id, active) in &mut actor.runs {
                 let over = active.figures.over.is_some();
                 if !over {
-                    drop(active.publisher.send(Job::Interrupt));
+                    drop(active.publisher.send(Job::Interrupt(ending.clone())));
                     tracing::info!(run = %id, "interrupted");
                     active.figures.over = Some(State::Cancelled);
                 }
