@@ -14,7 +14,8 @@ use std::{
 use argosy_shared::{redact::Redactor, run_dir::names::RUN_LOG};
 use tracing::Subscriber;
 use tracing_subscriber::{
-    Layer, filter::{LevelFilter, Targets},
+    Layer,
+    filter::{LevelFilter, Targets},
     fmt::MakeWriter,
     layer::SubscriberExt as _,
     registry::LookupSpan,
