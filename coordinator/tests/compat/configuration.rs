@@ -15,15 +15,22 @@ fn sources_win_in_their_order() {
     fs::create_dir_all(place.path().join("config/argosy")).unwrap();
     fs::create_dir_all(place.path().join("a/b")).unwrap();
     let write = |name: &str, text: &str| fs::write(place.path().join(name), text).unwrap();
-    write("config/argosy/config.yaml", "execution: {max_retries: 1, task_concurrency: 1, judge_retry: attempt, max_lease_losses: 1, retry_min_delay_seconds: 1, retry_max_delay_seconds: 101}");
+    write(
+        "config/argosy/config.yaml",
+        "execution: {max_retries: 1, task_concurrency: 1, judge_retry: attempt, max_lease_losses: 1, retry_min_delay_seconds: 1, retry_max_delay_seconds: 101}",
+    );
     // Of two project files the nearer one counts, and it alone.
     write("argosy.yaml", "execution: {max_retries: 77, replay: false}");
-    write("a/argosy.yaml", "execution: {max_retries: 2, task_concurrency: 2, max_lease_losses: 2, retry_min_delay_seconds: 2}");
+    write(
+        "a/argosy.yaml",
+        "execution: {max_retries: 2, task_concurrency: 2, max_lease_losses: 2, retry_min_delay_seconds: 2}",
+    );
     write("one.toml", "[execution]\nmax_retries = 3\ntask_concurrency = 3\nmax_lease_losses = 3\n");
     write("two.json", r#"{"execution": {"max_retries": 4, "task_concurrency": 4}}"#);
     let base = place.base_url();
     let command = |flags: &[&str]| {
-        let mut command = place.run("m", &[&["--config", "../../one.toml", "--config", "../../two.json", "--dry-run"], flags].concat());
+        let mut command = place
+            .run("m", &[&["--config", "../../one.toml", "--config", "../../two.json", "--dry-run"], flags].concat());
         command.current_dir(place.path().join("a/b")).env("ARGOSY_EXECUTION__MAX_RETRIES", "5");
         command
     };

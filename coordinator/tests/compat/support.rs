@@ -10,6 +10,7 @@ use std::{
 
 use argosy_coordinator::{
     demo::{self, Materialised},
+    http::mock_model::Running,
     stand_in::{Latency, Script, StandIn},
 };
 use serde_json::Value;
@@ -18,7 +19,7 @@ use tempfile::TempDir;
 /// What a test works in.
 pub(crate) struct Place {
     runtime: tokio::runtime::Runtime,
-    stand_in: StandIn,
+    stand_in: Running,
     demo: Materialised,
     home: TempDir,
 }
@@ -37,7 +38,7 @@ impl Place {
         let demo = demo::materialise(&files).unwrap();
         let mut script = Script::parse(&fs::read_to_string(&demo.script).unwrap()).unwrap();
         script.models = Vec::new();
-        script.latency = Latency::None;
+        script.latency = Latency::Fixed(0.0);
         change(&mut script);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let stand_in = runtime.block_on(StandIn::start(([127, 0, 0, 1], 0).into(), script)).unwrap();
@@ -50,6 +51,11 @@ impl Place {
 
     pub(crate) fn base_url(&self) -> String {
         self.stand_in.base_url()
+    }
+
+    /// Chat requests so far.
+    pub(crate) fn calls(&self) -> u64 {
+        self.stand_in.stats().calls
     }
 
     /// `argosy` with these arguments, in the place's directory.
@@ -81,7 +87,10 @@ impl Place {
     /// `argosy run` of two tasks against the stand-in, with further flags.
     pub(crate) fn run(&self, model: &str, flags: &[&str]) -> Command {
         let mut command = self.argosy(&["run", "discoverybench", "discovery_agent", model]);
-        command.args(self.dataset()).args(["--env", "host_process", "--model-base-url", &self.base_url()]);
+        command.args(self.dataset()).args(["--env", "host_process"]);
+        if !flags.contains(&"--model-base-url") {
+            command.args(["--model-base-url", &self.base_url()]);
+        }
         if !flags.contains(&"--benchmark-params") {
             command.args(["--benchmark-params", PARAMS]);
         }

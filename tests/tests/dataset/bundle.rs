@@ -67,11 +67,9 @@ fn unpinned_ones_are_refused_unless_allowed() {
     assert!(error.to_string().contains("another prompt pack cannot replace them"), "{error}");
 }
 
-/// What is done to a bundle.
-type Damage = fn(&Path);
-
 #[test]
 fn damage_is_named() {
+    type Damage = fn(&Path);
     let cases: [(&str, Damage, &str); 9] = [
         ("altered tasks", |path| edit(path, "tasks.json", "peak", "fall"), "tasks.json: differs from the digest"),
         ("altered gold", |path| edit(path, "golds.json", "1920s", "1930s"), "golds.json: differs from the digest"),
