@@ -6,15 +6,21 @@
 pub(super) mod record;
 pub(super) mod write;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::Duration,
+};
 
 use argosy_shared::{
     id::{AttemptKey, ExecutionKey, RunId, TaskId},
+    issue::Severity,
     patience::Patience,
     run_dir::{
         ResolvedPlan, RunStatus,
-        progress::{Event, Kind, TaskRef},
+        progress::{Event, Kind, Origin, TaskRef},
     },
+    spec::{BENCHMARK, HARNESS},
     time,
 };
 use tokio::sync::mpsc;
@@ -31,6 +37,8 @@ use crate::{
 /// Something to write.
 #[derive(Clone, Debug)]
 pub(super) enum Job {
+    /// The run begins, or goes on: these tasks are over already, with their worst severities.
+    Begin(Vec<Option<Severity>>),
     /// A worker has the attempt.
     Started(AttemptKey),
     /// The judge has it.
@@ -129,6 +137,7 @@ impl Publisher {
 
     async fn carry_out(&mut self, job: &Job) -> Result<(), Error> {
         match job {
+            Job::Begin(reused) => self.begin(reused.clone()).await,
             Job::Started(key) => self.started(key.clone()).await,
             Job::Judging(key) => self.phase(key, "evaluate").await,
             Job::Retry(notice) => self.retry(notice).await,
@@ -148,6 +157,32 @@ impl Publisher {
                 .await
             }
         }
+    }
+
+    async fn begin(&self, reused: Vec<Option<Severity>>) -> Result<(), Error> {
+        let total = self.positions.len() as u64;
+        self.blocking(move |run| {
+            let mut severities = BTreeMap::new();
+            for severity in reused.iter().flatten() {
+                *severities.entry(word(*severity).to_owned()).or_default() += 1;
+            }
+            let origin = Origin {
+                benchmark: BENCHMARK.to_owned(),
+                harness: HARNESS.to_owned(),
+                environment: run.environment.id.as_str().to_owned(),
+                model: run.model.id.clone(),
+            };
+            let reused_tasks = reused.len() as u64;
+            for kind in [
+                Kind::RunStarted(origin),
+                Kind::TasksLoaded { total_tasks: total },
+                Kind::ReuseLoaded { reused_tasks, tasks_to_run: total.saturating_sub(reused_tasks), severities },
+            ] {
+                run.store.progress(&Event { at: time::wall(), kind })?;
+            }
+            Ok(())
+        })
+        .await
     }
 
     async fn started(&self, key: AttemptKey) -> Result<(), Error> {
@@ -217,7 +252,7 @@ impl Publisher {
         let (index, total) = (self.positions.get(&id).copied().unwrap_or_default(), self.positions.len() as u64);
         self.blocking(move |run| {
             for (attempt, loaded) in &loaded {
-                let failed = loaded.record(run).worst() == Some(argosy_shared::issue::Severity::Fatal);
+                let failed = loaded.record(run).worst() == Some(Severity::Fatal);
                 let kind = Kind::AttemptFinished { task: task.clone(), attempt: attempt.attempt.attempt, failed };
                 run.store.progress(&Event { at: time::wall(), kind })?;
                 if !complete {
@@ -279,5 +314,14 @@ impl Publisher {
     async fn tell(&self, published: Published) {
         // The engine drops its mailbox only when it ends, and then nothing is to be told.
         let _ = self.mailbox.send(Message::Published(published)).await;
+    }
+}
+
+/// As it is counted in the progress files.
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+        Severity::Fatal => "fatal",
     }
 }

@@ -42,6 +42,9 @@ fn assert_same(before: &BTreeMap<String, Vec<u8>>, after: &BTreeMap<String, Vec<
 fn a_clean_run_is_made_again_to_the_byte() {
     let run = runs::clean();
     assert_eq!(run.said.code, Some(0), "{}", run.said.err);
+    let progress: Value = serde_json::from_slice(&files(&run.dir)["progress.json"]).expect("JSON");
+    assert_eq!((&progress["total_tasks"], &progress["finished_tasks"]), (&16.into(), &16.into()));
+    assert_eq!((&progress["pending_tasks"], &progress["status"]), (&0.into(), &"completed".into()));
     let before = projection(&run);
     assert!(before.len() > 40, "{}", before.len());
     fs::remove_dir_all(run.dir.join(DETAILS)).expect("removed");

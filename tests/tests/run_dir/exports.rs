@@ -78,7 +78,7 @@ fn inspect_reads_the_log() {
     assert_eq!(complete["samples"][0]["scores"]["score"], 0.5);
     assert_eq!(complete["samples"][1]["scores"]["score"], 0.0);
     assert_eq!(complete["samples"][0]["roles"], json!(["user", "assistant", "tool", "assistant"]));
-    assert_eq!(complete["samples"][2]["roles"], json!(["user", "assistant", "tool", "assistant", "tool"]));
+    assert_eq!(complete["samples"][2]["roles"], json!(["user", "assistant", "tool", "assistant", "user"]));
 
     assert_eq!(failed["status"], "error");
     assert_eq!(failed["metrics"]["score"], json!({"reference_mean": 0.25}));

@@ -4,6 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use argosy_shared::{
     id::{ExecutionKey, RunId},
+    issue::Severity,
     supervise,
 };
 use tokio::sync::{mpsc, watch};
@@ -17,7 +18,7 @@ use crate::{
         publish::{Job, Published, Publisher},
         runs::{Active, Figures},
     },
-    scheduler::{FinalAttempt, Input, JudgeJob, Judgement, Reply, RunState},
+    scheduler::{FinalAttempt, Input, JudgeJob, Judgement, Reply, RunState, Stage},
 };
 
 impl Actor {
@@ -36,6 +37,7 @@ impl Actor {
             self.decide(Input::ResumeRun { run: id.clone() }, batch);
         }
         let progress = self.activate(run);
+        self.to_publisher(&id, Job::Begin(self.reused(&id)));
         for attempt in self.state.unpublished().filter(|attempt| attempt.attempt.run == id).collect::<Vec<_>>() {
             self.to_publisher(&id, attempt.into());
         }
@@ -76,11 +78,24 @@ impl Actor {
         watching
     }
 
+    /// The worst severity of each task that is over already.
+    fn reused(&self, run: &RunId) -> Vec<Option<Severity>> {
+        let Some(plan) = self.state.run_of(run).map(|view| view.plan) else { return Vec::new() };
+        let over = plan.tasks.iter().filter_map(|task| {
+            let outcomes = self.state.attempts_of(run, task).iter().map(|attempt| match &attempt.stage {
+                Stage::Done { outcome } => Some(outcome.severity),
+                _ => None,
+            });
+            outcomes.collect::<Option<Vec<_>>>()
+        });
+        over.map(|severities| severities.into_iter().max().flatten()).collect()
+    }
+
     /// Attempts published by an earlier process, of tasks that have others left.
     fn finals(&self, run: &Run) -> HashMap<argosy_shared::id::TaskId, Vec<FinalAttempt>> {
         let mut finals: HashMap<_, Vec<FinalAttempt>> = HashMap::new();
         for (key, attempt) in self.state.attempts(&run.id) {
-            if let crate::scheduler::Stage::Done { outcome } = &attempt.stage
+            if let Stage::Done { outcome } = &attempt.stage
                 && outcome.execution > 0
             {
                 finals.entry(key.task.clone()).or_default().push(FinalAttempt {
