@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use argosy_coordinator::stand_in::{Latency, script::Fault};
+use argosy_coordinator::stand_in::{Kind, Latency, script::Fault};
 use serde_json::Value;
 
 use crate::support::{Place, end, json, refused};
@@ -71,19 +71,34 @@ fn requests_run_in_order_and_one_result_tells_of_all() {
 
 #[test]
 fn one_that_fails_does_not_keep_the_others_from_running_and_the_exit_code_is_1() {
-    let place = Place::with(|script| {
-        let kinds = vec![argosy_coordinator::stand_in::Kind::Agent];
-        script.faults = vec![Fault { kinds, first: Some(1), ..Fault::error(503, 1.0) }];
-    });
-    // The first occurrence of each request fails, so the second model is answered.
+    let place = Place::new();
+    file(&place, TWO);
+    // The first request cannot have its directory.
+    let taken = place.path().join("results/sweep1/model-a/r1");
+    fs::create_dir_all(&taken).unwrap();
+    let (code, text, talk) = end(launch(&place, &["--run-id", "r1", "--no-preflight"]));
+    assert_eq!(code, Some(1), "{talk}");
+    let result: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(result["status"], "partial_failure");
+    assert_eq!(result["requests"]["model-a"]["status"], "failed");
+    assert!(result["requests"]["model-a"]["error"].as_str().unwrap().contains("exists already"), "{result}");
+    assert_eq!(result["requests"]["model-b"]["status"], "completed");
+    assert_eq!(fs::read_dir(taken).unwrap().count(), 0, "somebody else's directory was written");
+}
+
+#[test]
+fn a_final_fatal_fails_its_request() {
+    let place =
+        Place::with(|script| script.faults = vec![Fault { kinds: vec![Kind::Agent], ..Fault::error(503, 1.0) }]);
     file(&place, TWO);
     let (code, text, talk) = end(launch(&place, &["--run-id", "r1", "--no-preflight"]));
     assert_eq!(code, Some(1), "{talk}");
     let result: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(result["requests"]["model-a"]["status"], "failed", "{result}");
-    assert!(result["requests"]["model-a"]["error"].as_str().unwrap().contains("FATAL"));
-    assert!(matches!(result["status"].as_str(), Some("partial_failure" | "failed")), "{result}");
-    assert!(place.path().join("results/sweep1/model-b/r1/metrics.json").is_file());
+    assert_eq!(result["status"], "failed");
+    for request in ["model-a", "model-b"] {
+        assert_eq!(result["requests"][request]["result"]["evaluation_failed"], true, "{result}");
+        assert!(result["requests"][request]["error"].as_str().unwrap().starts_with("Final FATAL issues"), "{result}");
+    }
 }
 
 #[test]
