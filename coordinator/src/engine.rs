@@ -26,7 +26,7 @@ use argosy_shared::{
     result::ExecutionResult,
     run_dir::RunStatus,
     spec::EnvironmentId,
-    supervise::{self, Task},
+    supervise::{self, CancellationToken, Task},
     task::Blob,
     time::Clock,
     trajectory::StepRecord,
@@ -52,11 +52,19 @@ pub struct Settings {
     pub renew: Duration,
     /// Judgings at once, over all runs.
     pub judge_concurrency: usize,
+    /// Where the workers end with the coordinator's process: whatever an earlier process had granted when it died is
+    /// free at once and charged to nothing. Elsewhere a worker may come back with it.
+    pub workers_are_ours: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { lease: Duration::from_secs(12), renew: Duration::from_secs(3), judge_concurrency: 16 }
+        Self {
+            lease: Duration::from_secs(12),
+            renew: Duration::from_secs(3),
+            judge_concurrency: 16,
+            workers_are_ours: false,
+        }
     }
 }
 
@@ -170,7 +178,7 @@ enum Message {
     Submit { run: Box<Run>, reply: Reply<watch::Receiver<Progress>> },
     Pause { run: RunId, reason: String },
     Resume { run: RunId },
-    Shutdown { ending: Ending, reply: Reply<()> },
+    Shutdown { ending: Ending, abandon: CancellationToken, reply: Reply<()> },
     Close { ending: Ending, reply: Reply<()> },
     Evaluated(Box<evaluate::Evaluated>),
     Published(publish::Published),
@@ -324,15 +332,16 @@ impl Handle {
     /// # Errors
     /// The engine has ended already.
     pub async fn shut_down(&self) -> Result<(), Refusal> {
-        self.shut_down_with(Ending::default()).await
+        self.shut_down_with(Ending::default(), CancellationToken::new()).await
     }
 
-    /// The same, with unfinished runs marked as `ending` says.
+    /// The same, with unfinished runs marked as `ending` says. Once `abandon` is cancelled, judgings are no longer
+    /// waited for; their answers are judged when the run goes on.
     ///
     /// # Errors
     /// The engine has ended already.
-    pub async fn shut_down_with(&self, ending: Ending) -> Result<(), Refusal> {
-        self.ask(|reply| Message::Shutdown { ending, reply }).await
+    pub async fn shut_down_with(&self, ending: Ending, abandon: CancellationToken) -> Result<(), Refusal> {
+        self.ask(|reply| Message::Shutdown { ending, abandon, reply }).await
     }
 
     async fn ask<T>(&self, message: impl FnOnce(Reply<T>) -> Message) -> Result<T, Refusal> {

@@ -94,7 +94,7 @@ pub(crate) fn usage(error: Error) -> Usage {
     let usage = Usage::new(error.to_string());
     match error.hint() {
         Some(hint) => usage.hint(hint),
-        None => usage,
+        None => usage.hint("`argosy dataset fetch --to discoverybench` gets the dataset; --dataset names its folder"),
     }
 }
 

@@ -130,7 +130,7 @@ impl Actor {
             }
             Message::Evaluated(evaluated) => self.evaluated(*evaluated, batch),
             Message::Published(published) => self.published(published, batch),
-            Message::Shutdown { ending, reply } => self.shut_down(ending, reply, batch),
+            Message::Shutdown { ending, abandon, reply } => self.shut_down(ending, abandon, reply, batch),
             Message::Close { ending, reply } => self.close(ending, reply, batch),
         }
     }

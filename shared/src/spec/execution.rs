@@ -139,6 +139,7 @@ impl ExecutionParams {
         for pattern in &params.retry_pattern_list {
             fancy_regex::Regex::new(pattern).map_err(|error| {
                 Error::new("execution.retry_pattern_list", format!("`{pattern}` is not a regular expression: {error}"))
+                    .hint("write it as for Python's `re.search`, for example \"^model_timeout$\"")
             })?;
         }
         fields.finish()?;

@@ -52,8 +52,8 @@ impl Fleet {
         shutdown: &Shutdown,
     ) -> anyhow::Result<Self> {
         let journal: Arc<dyn Journal> = Arc::new(Sqlite::open(&Options::at(&directory.journal)).await?);
-        let (engine, engine_task) =
-            Handle::start(Settings::default(), journal.clone(), Arc::new(SystemClock::new())).await?;
+        let settings = Settings { workers_are_ours: true, ..Settings::default() };
+        let (engine, engine_task) = Handle::start(settings, journal.clone(), Arc::new(SystemClock::new())).await?;
         let worker_config = worker_config(&plan)?;
         let grace = plan.runtime.grace;
         let run = run(plan, dataset, selection, directory)?;
@@ -85,17 +85,24 @@ impl Fleet {
         self.worker_shutdown.drain.cancel();
         let mut progress = self.progress.clone();
         // An error means that the engine has gone, and with it all that could be waited for.
-        let _ =
-            progress.wait_for(|progress| progress.running == 0 && progress.judging == 0 || progress.is_over()).await;
+        let quiet = progress.wait_for(|progress| progress.running == 0 && progress.judging == 0 || progress.is_over());
+        let _ = tokio::time::timeout(self.grace, quiet).await;
     }
 
     /// Ends the worker, writes what is to be written (an unfinished run ends as `ending` says), closes the journal.
     pub(super) async fn stop(self, ending: Ending) {
         self.worker_shutdown.drain.cancel();
+        // A drain has waited for judgings already; what is left of them is judged when the run goes on.
+        let abandon = self.worker_shutdown.stop.child_token();
+        let timer = abandon.clone();
+        let _late = supervise::spawn("judging deadline", async move {
+            tokio::time::sleep(SLACK).await;
+            timer.cancel();
+        });
         if tokio::time::timeout(self.grace + SLACK, self.worker).await.is_err() {
             say("warning: the worker did not end in time");
         }
-        if let Err(error) = self.engine.shut_down_with(ending).await {
+        if let Err(error) = self.engine.shut_down_with(ending, abandon).await {
             say(format!("warning: {error}"));
         }
         self.serving.cancel();

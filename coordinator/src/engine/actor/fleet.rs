@@ -16,8 +16,7 @@ use crate::{
 
 impl Actor {
     pub(super) fn register(&mut self, worker: Registering, reply: Answer<Registered>, batch: &mut Batch) {
-        self.sessions += 1;
-        let session = SessionId(format!("{}-{}", self.instance, self.sessions));
+        let session = self.next_session();
         tracing::info!(worker = worker.name, slots = worker.slots, "worker joined");
         self.decide(
             Input::WorkerRegistered {
@@ -30,6 +29,11 @@ impl Actor {
         );
         let registered = Registered { session: session.0, lease: self.settings.lease, renew: self.settings.renew };
         batch.after.push(Box::new(move |_| answer(reply, Ok(registered))));
+    }
+
+    pub(super) fn next_session(&mut self) -> SessionId {
+        self.sessions += 1;
+        SessionId(format!("{}-{}", self.instance, self.sessions))
     }
 
     /// Every lease request waits first; [`Self::serve_parked`] runs before anything else happens.

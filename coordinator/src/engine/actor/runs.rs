@@ -1,11 +1,14 @@
 //! What happens to runs: submitted, judged, published, over.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use argosy_shared::{
     id::{ExecutionKey, RunId},
     issue::Severity,
-    supervise,
+    supervise::{self, CancellationToken},
 };
 use tokio::sync::{mpsc, watch};
 
@@ -18,7 +21,7 @@ use crate::{
         publish::{Job, Published, Publisher},
         runs::{Active, Figures},
     },
-    scheduler::{FinalAttempt, Input, JudgeJob, Judgement, Reply, RunState, Stage},
+    scheduler::{Departure, FinalAttempt, Input, JudgeJob, Judgement, Reply, RunState, Stage},
 };
 
 impl Actor {
@@ -31,6 +34,9 @@ impl Actor {
             Reply::RunAdded | Reply::RunKnown | Reply::RunChanged => {}
             Reply::RunRefused(error) => return answer(reply, Err(Refusal::Refused(error.to_string()))),
             other => return answer(reply, Err(Refusal::Refused(format!("unexpected answer to a run: {other:?}")))),
+        }
+        if self.settings.workers_are_ours {
+            self.free_orphans(&id, batch);
         }
         // A run that was paused or ended in an earlier process goes on: it would not be submitted otherwise.
         if self.state.run_of(&id).is_some_and(|view| !matches!(view.state, RunState::Running | RunState::Finished)) {
@@ -45,6 +51,25 @@ impl Actor {
             self.to_publisher(&id, Job::Finish);
         }
         batch.after.push(Box::new(move |_| answer(reply, Ok(progress))));
+    }
+
+    /// Gives back what workers of a dead process held, as if each had come once more to say goodbye.
+    fn free_orphans(&mut self, run: &RunId, batch: &mut Batch) {
+        let holders: BTreeSet<String> = self
+            .state
+            .attempts(run)
+            .filter_map(|(_, attempt)| match &attempt.stage {
+                Stage::Leased { worker, .. } => Some(worker.clone()),
+                _ => None,
+            })
+            .collect();
+        let environments = self.state.run_of(run).map(|view| vec![view.plan.environment]).unwrap_or_default();
+        for name in holders {
+            let session = self.next_session();
+            let environments = environments.clone();
+            self.decide(Input::WorkerRegistered { session: session.clone(), name, slots: 1, environments }, batch);
+            self.decide(Input::WorkerGone { session, departure: Departure::Deregistered }, batch);
+        }
     }
 
     /// Starts the run's publisher and its progress.
@@ -201,15 +226,27 @@ impl Actor {
     }
 
     /// Stops giving out work, lets judgings and writing come to their end, and then lets the caller know.
-    pub(super) fn shut_down(&mut self, ending: Ending, reply: Answer<()>, batch: &mut Batch) {
+    pub(super) fn shut_down(
+        &mut self,
+        ending: Ending,
+        abandon: CancellationToken,
+        reply: Answer<()>,
+        batch: &mut Batch,
+    ) {
         self.closing = true;
         batch.after.push(Box::new(move |actor| {
             let judging: Vec<_> = std::mem::take(&mut actor.judging).into_iter().collect();
             let mailbox = actor.mailbox.clone();
             actor.errand(async move {
-                for task in judging {
-                    // A judging that panicked is judged again after the restart.
-                    let _ = task.await;
+                let all = async {
+                    for task in judging {
+                        // A judging that panicked is judged again after the restart.
+                        let _ = task.await;
+                    }
+                };
+                tokio::select! {
+                    () = all => {}
+                    () = abandon.cancelled() => {}
                 }
                 let _ = mailbox.send(Message::Close { ending, reply }).await;
             });
