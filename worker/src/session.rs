@@ -18,6 +18,7 @@ use argosy_shared::{
     lease::Assignment,
     model::secret::Secret,
     patience::Patience,
+    redact::Redactor,
     spec::EnvironmentId,
     supervise::{self, CancellationToken, Shutdown, Task},
 };
@@ -235,7 +236,8 @@ impl Session {
         let model = self.models.of(&grant.assignment.model, &grant.api_key);
         let cancel = self.held.insert(&grant.key);
         let (worker, client, held) = (self.shared.clone(), self.client.clone(), self.held.clone());
-        let slot = Slot { worker, client, held, cancel };
+        let redactor = Redactor::new([&grant.api_key]);
+        let slot = Slot { worker, client, held, cancel, redactor };
         self.slots.push(supervise::spawn("execution", slot.carry_out(grant.key, grant.assignment, model)));
     }
 

@@ -122,7 +122,8 @@ impl ExecutionParams {
             if value.is_finite() && value > 0.0 {
                 Ok(())
             } else {
-                Err(Error::new(format!("execution.{name}"), "must be a positive number of seconds"))
+                Err(Error::new(format!("execution.{name}"), "must be a positive number of seconds")
+                    .hint("for example 60"))
             }
         };
         positive("retry_min_delay_seconds", params.retry_min_delay_seconds)?;
@@ -131,10 +132,10 @@ impl ExecutionParams {
             positive("run_timeout_seconds", seconds)?;
         }
         if params.k == 0 {
-            return Err(Error::new("execution.attempts.k", "0 attempts leave nothing to run"));
+            return Err(Error::new("execution.attempts.k", "0 attempts leave nothing to run").hint("1 is the default"));
         }
         if params.task_concurrency == 0 {
-            return Err(Error::new("execution.task_concurrency", "0 would never run a task"));
+            return Err(Error::new("execution.task_concurrency", "0 would never run a task").hint("32 is the default"));
         }
         for pattern in &params.retry_pattern_list {
             fancy_regex::Regex::new(pattern).map_err(|error| {

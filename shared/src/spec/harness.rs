@@ -94,7 +94,8 @@ impl HarnessParams {
                 .hint("null takes upstream's limit"));
         }
         if !(params.command_timeout.is_finite() && params.command_timeout > 0.0) {
-            return Err(Error::new(fields.place("command_timeout"), "must be a positive number of seconds"));
+            return Err(Error::new(fields.place("command_timeout"), "must be a positive number of seconds")
+                .hint("2400 is the default"));
         }
         fields.finish()?;
         Ok(params)

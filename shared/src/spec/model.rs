@@ -71,7 +71,9 @@ impl ModelParams {
         let max_retries = fields.get("max_retries", "a non-negative integer", default.max_retries)?;
         let timeout: f64 = fields.get("timeout", "a number of seconds", default.timeout)?;
         if !(timeout.is_finite() && timeout > 0.0) {
-            return Err(Error::new(fields.place("timeout"), "must be a positive number of seconds"));
+            return Err(
+                Error::new(fields.place("timeout"), "must be a positive number of seconds").hint("1000 is the default")
+            );
         }
         let mut request = fields.rest();
         for own in ["model", "messages", "tools", "stream", "stream_options"] {

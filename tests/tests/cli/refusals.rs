@@ -121,7 +121,7 @@ fn datasets_that_are_none() {
     refused(&stage, &mut dataset(empty.to_str().expect("UTF-8")), &["here"]);
     // A copy of the data alone has no prompts; one that is not the pinned commit has to be accepted.
     let demo = stage.demo.dataset.to_str().expect("UTF-8");
-    refused(&stage, &mut dataset(demo), &["--prompt-pack"]);
+    refused(&stage, dataset(demo).arg("--allow-unpinned"), &["--prompt-pack"]);
     let pack = stage.demo.prompt_pack.to_str().expect("UTF-8");
     refused(&stage, dataset(demo).args(["--prompt-pack", pack]), &["--allow-unpinned"]);
     let mut command = stage.argosy();

@@ -22,9 +22,8 @@ fn keys_are_nowhere_on_disk() {
         {"status": 403, "body": body, "probability": 0.3, "kinds": ["agent", "relation"]},
     ]);
     // The model echoes its key: an agent's reply and an answer hold it.
-    let echo = format!("Action: python_repl_ast\nAction Input: key = '{MODEL_KEY}'\nprint(key, '{JUDGE_KEY}')");
-    script["tasks"][0]["agent"] =
-        json!([echo, format!("Final Answer: the key is {MODEL_KEY}, the judge's {JUDGE_KEY}")]);
+    let echo = format!("Action: python_repl_ast\nAction Input: key = '{MODEL_KEY}'\nprint(key)");
+    script["tasks"][0]["agent"] = json!([echo, format!("Final Answer: the key is {MODEL_KEY}")]);
     script["tasks"][1]["agent"] = script["tasks"][0]["agent"].clone();
     let model = Server::with_key(&script, MODEL_KEY);
     let judge = Server::with_key(&script, JUDGE_KEY);

@@ -3,8 +3,8 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use argosy_shared::{
-    id::ExecutionKey, lease::Assignment, model::Model, patience::Patience, result::ExecutionResult, supervise,
-    trajectory::StepRecord,
+    id::ExecutionKey, lease::Assignment, model::Model, patience::Patience, redact::Redactor, result::ExecutionResult,
+    supervise, trajectory::StepRecord,
 };
 use bytes::Bytes;
 use tokio::sync::mpsc;
@@ -28,6 +28,8 @@ pub(super) struct Slot {
     pub(super) client: Client,
     pub(super) held: Held,
     pub(super) cancel: Cancel,
+    /// Knows the lease's credential: a model that repeats it must not carry it to a disk.
+    pub(super) redactor: Redactor,
 }
 
 impl Slot {
@@ -38,9 +40,13 @@ impl Slot {
         let _holding = self.held.holding(key.clone());
         let (steps, receiver) = mpsc::unbounded_channel();
         let forwarding = supervise::spawn("steps", forward(self.client.clone(), key.clone(), receiver));
+        let redactor = self.redactor.clone();
         let sink = move |step: StepRecord| {
-            // The forwarder ends early only when the lease is lost, and then nobody wants the steps.
-            let _ = steps.send(step);
+            // A step that is not sent is paid again after a crash, nothing worse. The forwarder ends early only when the
+            // lease is lost, and then nobody wants the steps.
+            if let Some(step) = without(&redactor, &step) {
+                let _ = steps.send(step);
+            }
         };
         let result = execution::carry_out(
             &assignment,
@@ -67,7 +73,7 @@ impl Slot {
 
     /// Uploads until the coordinator has it, the lease is lost or the worker stops.
     async fn report(&self, key: &ExecutionKey, result: &ExecutionResult) {
-        let body = match serde_json::to_vec(result) {
+        let body = match redacted(&self.redactor, result).and_then(|result| serde_json::to_vec(&result)) {
             Ok(body) => Bytes::from(body),
             Err(error) => {
                 tracing::error!(%key, %error, "a result cannot be written as JSON");
@@ -94,6 +100,18 @@ impl Slot {
             }
         }
     }
+}
+
+/// The record as JSON, without the credential.
+fn redacted<T: serde::Serialize>(redactor: &Redactor, record: &T) -> serde_json::Result<serde_json::Value> {
+    let mut value = serde_json::to_value(record)?;
+    redactor.value(&mut value);
+    Ok(value)
+}
+
+/// The step without the credential.
+fn without(redactor: &Redactor, step: &StepRecord) -> Option<StepRecord> {
+    redacted(redactor, step).and_then(serde_json::from_value).ok()
 }
 
 /// Sends steps in the order in which they come, as many at once as have gathered.
