@@ -64,6 +64,10 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
             text.push_str(&cause);
         }
     }
+    let usage = error.downcast_ref::<Usage>();
+    if usage.is_some_and(|usage| usage.hint.is_none()) {
+        text.push_str("\nhint: `--help` after the command explains its flags and gives examples");
+    }
     say(text);
-    if error.downcast_ref::<Usage>().is_some() { ExitCode::from(2) } else { ExitCode::from(1) }
+    if usage.is_some() { ExitCode::from(2) } else { ExitCode::from(1) }
 }

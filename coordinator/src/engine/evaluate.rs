@@ -5,6 +5,7 @@ use std::sync::Arc;
 use argosy_shared::{
     id::ExecutionKey,
     issue::{Code, Issue, Phase},
+    redact::Redactor,
     result::ExecutionResult,
     task::Blob,
 };
@@ -50,6 +51,8 @@ pub(super) async fn evaluate(run: Arc<Run>, journal: Arc<dyn Journal>, job: Judg
 }
 
 async fn judge(run: &Run, journal: &dyn Journal, job: &JudgeJob) -> Result<Outcome, String> {
+    // The judge's own key is its client's to hide; this one may come by way of a server that both share.
+    let redactor = Redactor::new([&run.model.api_key]);
     let judgement = if job.has_answer {
         let bytes = journal.get(&job.result).await.map_err(|error| error.to_string())?;
         let result: ExecutionResult = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;
@@ -58,7 +61,10 @@ async fn judge(run: &Run, journal: &dyn Journal, job: &JudgeJob) -> Result<Outco
         let answer = result.final_answer.unwrap_or_default();
         match run.judge.judge(task, gold, &answer).await {
             Ok(judgement) => judgement,
-            Err(failure) => return Ok(Outcome::Failed(vec![failure.issue])),
+            Err(failure) => {
+                let message = redactor.text(&failure.issue.message).into_owned();
+                return Ok(Outcome::Failed(vec![Issue { message, ..failure.issue }]));
+            }
         }
     } else {
         Judgement::no_answer()
@@ -68,7 +74,9 @@ async fn judge(run: &Run, journal: &dyn Journal, job: &JudgeJob) -> Result<Outco
         let text = format!("the evaluation ended with {}, which is no score", judgement.score);
         return Ok(Outcome::Failed(vec![Issue::new(Phase::Evaluate, Code::JudgeInvalidOutput, text)]));
     }
-    let body = serde_json::to_vec(&judgement).map_err(|error| error.to_string())?;
+    let mut body = serde_json::to_value(&judgement).map_err(|error| error.to_string())?;
+    redactor.value(&mut body);
+    let body = serde_json::to_vec(&body).map_err(|error| error.to_string())?;
     let record =
         journal.put(&job.execution, Kind::Judgement, Bytes::from(body)).await.map_err(|error| error.to_string())?;
     Ok(Outcome::Judged { record, score: judgement.score, issues: judgement.issues })

@@ -16,10 +16,13 @@ const JUDGE_KEY: &str = "jk-judge-88ab03d6f2";
 fn keys_are_nowhere_on_disk() {
     let stage = Stage::new();
     let mut script = stage.script();
-    let body = json!({"error": {"message": format!("Incorrect API key provided: {MODEL_KEY} (try {JUDGE_KEY})"), "code": null}});
+    // Each server repeats in its errors what it was sent.
+    let body = |key: &str| json!({"error": {"message": format!("Incorrect API key provided: {key}"), "code": null}});
     script["faults"] = json!([
-        {"status": 500, "body": body, "first": 1, "kinds": ["agent", "variables"]},
-        {"status": 403, "body": body, "probability": 0.3, "kinds": ["agent", "relation"]},
+        {"status": 500, "body": body(MODEL_KEY), "first": 1, "kinds": ["agent"]},
+        {"status": 403, "body": body(MODEL_KEY), "probability": 0.3, "kinds": ["agent"]},
+        {"status": 500, "body": body(JUDGE_KEY), "first": 1, "kinds": ["variables"]},
+        {"status": 403, "body": body(JUDGE_KEY), "probability": 0.3, "kinds": ["relation"]},
     ]);
     // The model echoes its key: an agent's reply and an answer hold it.
     let echo = format!("Action: python_repl_ast\nAction Input: key = '{MODEL_KEY}'\nprint(key)");
