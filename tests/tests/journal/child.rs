@@ -13,7 +13,10 @@ use argosy_coordinator::{
     },
     scheduler::Event,
 };
-use argosy_shared::id::{AttemptKey, ExecutionKey, RunId, TaskId};
+use argosy_shared::{
+    id::{AttemptKey, ExecutionKey, RunId, TaskId},
+    supervise,
+};
 
 /// Says what a child is to be: `append <round> <database>` or `fill <database> <filler>`.
 const ROLE: &str = "ARGOSY_JOURNAL_CHILD";
@@ -57,7 +60,7 @@ async fn append(round: u32, database: PathBuf) {
     let callers: Vec<_> = (0..CALLERS)
         .map(|caller| {
             let journal = std::sync::Arc::clone(&journal);
-            argosy_shared::supervise::spawn("appender", async move {
+            supervise::spawn("test", async move {
                 for number in 0.. {
                     one(&*journal, round, caller, number).await;
                 }

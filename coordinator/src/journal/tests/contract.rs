@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use argosy_shared::{id::ExecutionKey, task::Blob};
+use argosy_shared::{id::ExecutionKey, supervise, task::Blob};
 use bytes::Bytes;
 use tempfile::TempDir;
 
@@ -72,7 +72,7 @@ async fn batches_of_many_callers_keep_each_callers_order() {
         let callers: Vec<_> = (0..8u64)
             .map(|caller| {
                 let journal = Arc::clone(&journal);
-                tokio::spawn(async move {
+                supervise::spawn("test", async move {
                     for number in 0..50 {
                         journal.append(vec![granted(caller * 1000 + number)]).await.unwrap();
                     }
@@ -146,7 +146,7 @@ async fn the_same_large_result_twice_is_stored_once_and_both_count() {
         let bytes = Bytes::from(vec![7; 3 << 20]);
         let puts = (1..=4).map(|number| {
             let (journal, bytes) = (Arc::clone(&journal), bytes.clone());
-            tokio::spawn(async move { journal.put(&execution("same", number), Kind::Result, bytes).await })
+            supervise::spawn("test", async move { journal.put(&execution("same", number), Kind::Result, bytes).await })
         });
         let puts: Vec<_> = puts.collect();
         let mut blobs = Vec::new();

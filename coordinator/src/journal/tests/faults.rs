@@ -2,6 +2,7 @@
 
 use std::{fs, sync::Arc};
 
+use argosy_shared::supervise;
 use bytes::Bytes;
 use sqlx::{Connection, SqliteConnection, sqlite::SqliteConnectOptions};
 
@@ -50,7 +51,7 @@ async fn what_does_not_fit_fails_alone() {
     let large = {
         let journal = Arc::clone(&journal);
         let bytes = Bytes::from(vec![3; 8 << 20]);
-        tokio::spawn(async move { journal.put(&execution("large", 1), Kind::Result, bytes).await })
+        supervise::spawn("test", async move { journal.put(&execution("large", 1), Kind::Result, bytes).await })
     };
     for number in 0..100 {
         journal.append(vec![granted(number)]).await.unwrap();
@@ -162,7 +163,7 @@ async fn a_foreign_lock_is_waited_for() {
     sqlx::raw_sql("BEGIN IMMEDIATE").execute(&mut connection).await.unwrap();
     let append = {
         let journal = Arc::clone(&journal);
-        tokio::spawn(async move { journal.append(vec![granted(1)]).await })
+        supervise::spawn("test", async move { journal.append(vec![granted(1)]).await })
     };
     assert_eq!(read_all(&*journal).await.unwrap(), [], "reading does not wait");
     sqlx::raw_sql("ROLLBACK").execute(&mut connection).await.unwrap();

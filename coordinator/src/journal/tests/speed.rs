@@ -3,7 +3,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use argosy_shared::time::{Clock, SystemClock};
+use argosy_shared::{
+    supervise,
+    time::{Clock, SystemClock},
+};
 
 use super::{execution, granted, open};
 use crate::{
@@ -17,7 +20,7 @@ async fn appends(journal: &Arc<Sqlite>, callers: u64, each: u64) -> Duration {
     let tasks: Vec<_> = (0..callers)
         .map(|_| {
             let journal = Arc::clone(journal);
-            tokio::spawn(async move {
+            supervise::spawn("test", async move {
                 for number in 0..each {
                     journal.append(vec![granted(number)]).await.unwrap();
                 }
@@ -66,7 +69,7 @@ async fn speed_of_blobs() {
                 let journal = Arc::clone(&journal);
                 let mut bytes = vec![size as u8; size];
                 bytes[0] = number as u8;
-                tokio::spawn(async move {
+                supervise::spawn("test", async move {
                     journal.put(&execution("t", number), crate::journal::Kind::Result, bytes.into()).await.unwrap()
                 })
             })
