@@ -7,6 +7,7 @@
 //! [`Handle`] is all that others see of it.
 
 pub mod progress;
+pub mod rebuild;
 pub mod run;
 
 mod actor;
@@ -23,6 +24,7 @@ use argosy_shared::{
     lease::Assignment,
     model::secret::Secret,
     result::ExecutionResult,
+    run_dir::RunStatus,
     spec::EnvironmentId,
     supervise::{self, Task},
     task::Blob,
@@ -115,6 +117,21 @@ pub struct Renewed {
     pub draining: bool,
 }
 
+/// How runs that are unfinished when the engine ends are marked. All of them can be gone on with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// `Cancelled` or `TimedOut`.
+    pub status: RunStatus,
+    /// Why, for `run_info.json`.
+    pub reason: String,
+}
+
+impl Default for Ending {
+    fn default() -> Self {
+        Self { status: RunStatus::Cancelled, reason: "interrupted".to_owned() }
+    }
+}
+
 /// Why the engine does not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -153,8 +170,8 @@ enum Message {
     Submit { run: Box<Run>, reply: Reply<watch::Receiver<Progress>> },
     Pause { run: RunId, reason: String },
     Resume { run: RunId },
-    Shutdown { reply: Reply<()> },
-    Close { reply: Reply<()> },
+    Shutdown { ending: Ending, reply: Reply<()> },
+    Close { ending: Ending, reply: Reply<()> },
     Evaluated(Box<evaluate::Evaluated>),
     Published(publish::Published),
 }
@@ -307,7 +324,15 @@ impl Handle {
     /// # Errors
     /// The engine has ended already.
     pub async fn shut_down(&self) -> Result<(), Refusal> {
-        self.ask(|reply| Message::Shutdown { reply }).await
+        self.shut_down_with(Ending::default()).await
+    }
+
+    /// The same, with unfinished runs marked as `ending` says.
+    ///
+    /// # Errors
+    /// The engine has ended already.
+    pub async fn shut_down_with(&self, ending: Ending) -> Result<(), Refusal> {
+        self.ask(|reply| Message::Shutdown { ending, reply }).await
     }
 
     async fn ask<T>(&self, message: impl FnOnce(Reply<T>) -> Message) -> Result<T, Refusal> {

@@ -1,4 +1,4 @@
-//! The fleet protocol at the edge of the [`engine`]: messages in, messages out, no decision.
+//! The fleet protocol at the edge of the [`engine`](crate::engine): messages in, messages out, no decision.
 
 mod fleet;
 mod in_process;

@@ -90,6 +90,9 @@ pub struct StoredStep {
 pub trait Journal: Send + Sync {
     /// Appends `events` as one batch. An empty batch stores nothing and returns when all earlier appends are durable.
     ///
+    /// Appends that wait at the same time keep the order of their calls, but one may fail and a later one succeed: a
+    /// caller whose batches build on each other waits for each, or makes one batch of them.
+    ///
     /// # Errors
     /// Nothing of the batch is stored. After [`Error::is_transient`] the same call may be made again.
     async fn append(&self, events: Vec<Event>) -> Result<Position, Error>;

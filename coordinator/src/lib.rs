@@ -14,6 +14,7 @@
 //! - [`demo`]: a small benchmark of our own, embedded.
 //!
 //! It does not know the worker library; the binary brings the two together.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests join what they spawn"))]
 
 pub mod dataset;
 pub mod demo;

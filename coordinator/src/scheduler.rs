@@ -9,6 +9,7 @@
 //! - [`state`]: runs, attempts and their stages, workers ([`State`]); a stage is an enum whose variants own their data.
 //! - [`decide`]: `State::decide(&self, now, input) -> Decision`, choosing without changing.
 //! - [`evolve`]: `State::evolve(&mut self, &Event)`, changing without choosing.
+//! - [`notice`]: the retries of a journal, for writing them out again.
 //! - [`queue`]: the indices that keep a decision from scanning all attempts.
 //! - [`policy`]: retries, delays, budgets.
 //! - [`invariants`]: what must always hold, by name.
@@ -16,16 +17,18 @@
 //! # Driving it
 //!
 //! ```text
-//! let decision = state.decide(clock.monotonic(), input);
-//! journal.append(&decision.events).await?;      // journal before reply; nothing to append is a barrier
-//! state.commit(&decision);                      // events, then the soft changes
-//! answer(decision.reply); carry_out(decision.effects);
-//! sleep_until(state.next_wakeup());             // then Input::Tick
+//! for input in mailbox.all_that_wait() {            // one turn: all of it shares one append
+//!     let decision = state.decide(clock.monotonic(), input);
+//!     count(state.commit(&decision));               // events, then the soft changes
+//!     events.extend(decision.events); answers.push((decision.reply, decision.effects));
+//! }
+//! journal.append(events).await;                     // journal before reply
+//! for (reply, effects) in answers { .. }
+//! sleep_until(state.next_wakeup());                 // then Input::Tick
 //! ```
 //!
-//! `commit` may also come first, so that many decisions share one transaction of the journal: then replies and
-//! effects wait until the append has returned, and while an append fails it is repeated, because the state is
-//! ahead of the journal.
+//! While an append fails the same events are appended again and nobody is answered: the state is ahead of the
+//! journal, and nobody knows. One append at a time: events build on each other.
 //!
 //! # Soft and durable
 //!
@@ -39,6 +42,7 @@ pub mod event;
 pub mod evolve;
 pub mod input;
 pub mod invariants;
+pub mod notice;
 pub mod plan;
 pub mod policy;
 pub mod queue;

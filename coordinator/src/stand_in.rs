@@ -11,8 +11,10 @@
 //! - `agent`, `judge`: what is said without a script.
 //! - `decide`: the order of refusals, faults and replies.
 //!
-//! Everything but the rate limit is a function of the seed, the content of the request and how often that content
-//! came before; never of the order of arrival. A run therefore gets the same scores at any concurrency.
+//! Everything but the rate limit is a function of the seed, of what the request is about and how often the same came
+//! before; never of the order of arrival. What a request is about is a judge's whole text, and an agent's question,
+//! file names and turn: neither where the files lie nor what was observed. A run therefore gets the same scores at any
+//! concurrency, and another time.
 
 pub mod recognise;
 pub mod script;

@@ -13,6 +13,7 @@
 //! What the file system refuses is an [`Error`] that says whether the run should pause ([`Error::trouble`]). Nothing
 //! half-written stays behind.
 
+mod aside;
 mod atomic;
 mod create;
 mod error;

@@ -12,6 +12,7 @@
 //! - [`run_dir`]: names and record shapes of a run directory.
 //! - [`pyrepr`], [`pystr`], [`pyjson`]: the corners of Python that decide bytes of prompts and scores.
 //! - [`wire`], [`backoff`], [`supervise`], [`redact`]: edges and tools.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests join what they spawn"))]
 
 pub mod backoff;
 pub mod hms;

@@ -6,3 +6,4 @@ pub mod places;
 pub mod scripted;
 pub mod twin;
 pub mod vectors;
+pub mod venv;

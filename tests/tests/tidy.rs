@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use argosy_shared::{issue::Code, run_dir::State};
 use argosy_tests::places;
 
 /// A library and the only places that may name it.
@@ -88,7 +89,7 @@ fn pure_modules_do_no_io() {
 fn only_shared_time_reads_a_clock() {
     let mut wrong = Vec::new();
     for (path, text) in rust_sources() {
-        if path == "shared/src/time.rs" || path.starts_with("tests/") {
+        if path == "shared/src/time.rs" || path.starts_with("tests/") || path.contains("/tests/") {
             continue;
         }
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
@@ -158,6 +159,51 @@ fn upstream_prompts_are_not_in_the_source() {
         }
     }
     assert!(wrong.is_empty(), "upstream's text is read from the user's checkout, never kept:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_page_on_agentcompass_names_every_file_and_every_code() {
+    let page = fs::read_to_string(places::project().join("docs/compat.md")).expect("the page");
+    let mut names: Vec<String> = Code::ALL.iter().map(|code| code.as_str().to_owned()).collect();
+    names.extend(State::ALL.iter().map(|state| state.as_str().to_owned()));
+    // The constants themselves, so that a new one cannot be forgotten here.
+    let source = fs::read_to_string(places::project().join("shared/src/run_dir/names.rs")).expect("the names");
+    let constants = source.lines().filter(|line| line.starts_with("pub const ") && line.contains(": &str"));
+    let constants: Vec<String> = constants.filter_map(|line| Some(line.split('"').nth(1)?.to_owned())).collect();
+    assert!(constants.len() >= 14, "{constants:?}");
+    names.extend(constants);
+    let missing: Vec<&String> = names
+        .iter()
+        .filter(|name| {
+            ![format!("`{name}`"), format!("`{name}/"), format!("/{name}"), format!("`{name}*`")]
+                .iter()
+                .any(|text| page.contains(text))
+        })
+        .collect();
+    assert!(missing.is_empty(), "docs/compat.md lacks {missing:?}");
+}
+
+#[test]
+fn tests_named_on_the_page_on_agentcompass_exist() {
+    let page = fs::read_to_string(places::project().join("docs/compat.md")).expect("the page");
+    let (_, table) = page.split_once("## Weak points of AgentCompass").expect("the table of weak points");
+    let sources = rust_sources();
+    let mut rows = 0;
+    for row in table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| #")) {
+        rows += 1;
+        let shown = row.trim_end_matches('|').rsplit('|').next().unwrap_or_default();
+        for name in shown.split('`').skip(1).step_by(2) {
+            let found = if name.contains('/') {
+                let (folder, files) = name.rsplit_once('/').expect("a path");
+                let files = files.trim_start_matches('{').trim_end_matches(".rs").trim_end_matches('}');
+                files.split(',').all(|file| places::project().join(format!("{folder}/{file}.rs")).is_file())
+            } else {
+                sources.iter().any(|(_, text)| text.contains(&format!("fn {name}(")))
+            };
+            assert!(found, "{name} is not there: {row}");
+        }
+    }
+    assert_eq!(rows, 20, "one row per weak point");
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! - [`python`]: the server script, its framing, and the session with it.
 //! - [`sandbox`]: where Python runs.
 //! - [`cache`]: data files by digest.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests join what they spawn"))]
 
 pub mod agent;
 pub mod cache;

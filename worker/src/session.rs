@@ -1,7 +1,7 @@
 //! The worker's side of the fleet protocol: register, keep the slots filled, renew, report, drain.
 //!
 //! Four things run at once: this loop, which asks for leases and starts executions; one task per execution
-//! ([`slot`]); one that forwards finished steps per execution; and the renewals ([`renewal`]), which wait for none of
+//! (`slot`); one that forwards finished steps per execution; and the renewals (`renewal`), which wait for none of
 //! the others. A lost lease cancels its execution; a lost coordinator does not: the executions go on while the
 //! session registers again.
 

@@ -1,111 +1,153 @@
-//! Configuration, low to high: defaults, the user's file, the nearest project file, `--config` files, environment
-//! variables `ARGOSY_*`, then the flags (applied by the caller).
+//! Configuration. From low to high: defaults, the user's file, the nearest project file, `--config` files, environment
+//! variables `ARGOSY_<SECTION>__<KEY>`, `--execution-params`, the other flags. Each value remembers where it came from.
 
-use std::path::{Path, PathBuf};
+mod check;
+pub(crate) mod command;
+mod docs;
+pub(crate) mod keys;
+mod references;
+mod show;
+mod sources;
+
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use figment::{
-    Figment, Profile,
-    providers::{Env, Serialized},
+    Figment, Metadata, Profile, Provider,
+    value::{Dict, Tag, Value as Tagged},
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::output::Usage;
+pub(crate) use references::{resolve, resolve_all};
+pub(crate) use sources::mapping;
 
-/// Top-level sections of a configuration file.
-const SECTIONS: [&str; 6] = ["benchmark", "benchmarks", "environments", "execution", "harnesses", "runtime"];
+/// Values of one source, by section.
+#[derive(Clone, Debug)]
+pub(crate) struct Layer {
+    /// How the source is called in messages: a file, a variable, a flag.
+    pub(crate) origin: String,
+    /// `benchmarks`, `harnesses`, `environments`, `execution`, `runtime`.
+    pub(crate) values: Map<String, Value>,
+}
 
-/// The merged configuration files and environment.
+impl Layer {
+    /// A layer of one section.
+    pub(crate) fn new(origin: impl Into<String>, section: &str, values: Value) -> Self {
+        Self { origin: origin.into(), values: Map::from_iter([(section.to_owned(), values)]) }
+    }
+
+    /// A layer of one component: `benchmarks.<id>` and the like.
+    pub(crate) fn component(origin: impl Into<String>, section: &str, id: &str, values: Map<String, Value>) -> Self {
+        Self::new(origin, section, json!({ id: values }))
+    }
+}
+
+impl Provider for Layer {
+    fn metadata(&self) -> Metadata {
+        Metadata::named(self.origin.clone())
+    }
+
+    fn data(&self) -> Result<figment::value::Map<Profile, Dict>, figment::Error> {
+        let values = Tagged::serialize(&self.values)?.into_dict().unwrap_or_default();
+        Ok(Profile::Default.collect(values))
+    }
+}
+
+/// All sources, merged.
 #[derive(Debug, Default)]
 pub(crate) struct Config {
-    sections: Map<String, Value>,
+    figment: Figment,
 }
 
 impl Config {
-    /// Reads all sources.
+    /// Reads the files and the environment.
+    ///
+    /// # Errors
+    /// A file that cannot be read or has an unknown key.
     pub(crate) fn load(extra: &[PathBuf]) -> anyhow::Result<Self> {
-        let mut figment = Figment::new();
-        for path in default_files().iter().chain(extra) {
-            figment = figment.merge(Serialized::from(read(path)?, Profile::Default));
+        let mut config = Self::default();
+        for path in sources::default_files().iter().chain(extra) {
+            config.add(sources::file(path)?)?;
         }
-        // ARGOSY_EXECUTION__TASK_CONCURRENCY=8 sets execution.task_concurrency; two underscores go one level down.
-        figment = figment.merge(Env::prefixed("ARGOSY_").split("__").filter(|key| {
-            SECTIONS.iter().any(|section| key.as_str().to_lowercase().starts_with(&format!("{section}.")))
-        }));
-        let sections: Map<String, Value> = figment.extract().context("the configuration cannot be merged")?;
-        Ok(Self { sections })
+        for layer in sources::environment()? {
+            config.add(layer)?;
+        }
+        Ok(config)
     }
 
-    /// `<section>.<id>` merged over nothing: benchmarks, harnesses, environments.
-    pub(crate) fn component(&self, section: &str, id: &str) -> anyhow::Result<Map<String, Value>> {
-        object(&format!("{section}.{id}"), self.sections.get(section).and_then(|section| section.get(id)))
+    /// Puts a source over those that are there.
+    ///
+    /// # Errors
+    /// An unknown key, or one without a meaning here.
+    pub(crate) fn add(&mut self, layer: Layer) -> anyhow::Result<()> {
+        let layer = check::layer(layer)?;
+        self.figment = std::mem::take(&mut self.figment).merge(layer);
+        Ok(())
     }
 
-    /// `benchmark.params`, the form the benchmark's documentation shows.
-    pub(crate) fn benchmark_params(&self) -> anyhow::Result<Map<String, Value>> {
-        object("benchmark.params", self.sections.get("benchmark").and_then(|section| section.get("params")))
-    }
-
-    /// `execution` or `runtime`.
+    /// The merged values of `execution` or `runtime`, with `${VAR}` resolved.
+    ///
+    /// # Errors
+    /// Not a mapping; a reference that cannot be resolved.
     pub(crate) fn section(&self, name: &str) -> anyhow::Result<Map<String, Value>> {
-        object(name, self.sections.get(name))
+        resolve_all(name, self.raw(&[name])?)
     }
-}
 
-/// The user's file and the nearest project file, where they exist.
-fn default_files() -> Vec<PathBuf> {
-    let home = std::env::var_os("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config")));
-    let user = home.map(|folder| folder.join("argosy/config.yaml"));
-    let project = std::env::current_dir()
-        .ok()
-        .and_then(|here| here.ancestors().map(|folder| folder.join("argosy.yaml")).find(|path| path.is_file()));
-    user.into_iter().chain(project).filter(|path| path.is_file()).collect()
-}
-
-fn read(path: &Path) -> anyhow::Result<Map<String, Value>> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Usage::new(format!("configuration file {}: {error}", path.display())))?;
-    let refuse = |error: String| {
-        Usage::new(format!("configuration file {}: {error}", path.display()))
-            .hint("YAML, JSON and TOML are recognised by the file's ending")
-    };
-    let value: Value = match path.extension().and_then(|ending| ending.to_str()) {
-        Some("json") => serde_json::from_str(&text).map_err(|error| refuse(error.to_string()))?,
-        Some("toml") => toml::from_str(&text).map_err(|error| refuse(error.to_string()))?,
-        _ if text.trim().is_empty() => Value::Object(Map::new()),
-        _ => serde_saphyr::from_str(&text).map_err(|error| refuse(error.to_string()))?,
-    };
-    let Value::Object(sections) = value else {
-        return Err(refuse("the top level is not a mapping".to_owned()).into());
-    };
-    for name in sections.keys() {
-        if name == "models" {
-            return Err(Usage::new(format!("configuration file {}: `models` is not a section", path.display()))
-                .hint("the model is given on the command line: MODEL, --model-base-url, --model-params")
-                .into());
-        }
-        if !SECTIONS.contains(&name.as_str()) {
-            let near = argosy_shared::spec::nearest(name, SECTIONS)
-                .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-            return Err(Usage::new(format!("configuration file {}: unknown section `{name}`", path.display()))
-                .hint(format!("{near}valid: {}", SECTIONS.join(", ")))
-                .into());
-        }
+    /// The merged values of `<section>.<id>`, with `${VAR}` resolved.
+    ///
+    /// # Errors
+    /// Not a mapping; a reference that cannot be resolved.
+    pub(crate) fn component(&self, section: &str, id: &str) -> anyhow::Result<Map<String, Value>> {
+        resolve_all(&format!("{section}.{id}"), self.raw(&[section, id])?)
     }
-    Ok(sections)
-}
 
-/// Merges `over` into `base`: objects member by member, everything else replaced.
-pub(crate) fn merge(base: &mut Map<String, Value>, over: Map<String, Value>) {
-    for (name, value) in over {
-        match (base.get_mut(&name), value) {
-            (Some(Value::Object(base)), Value::Object(over)) => merge(base, over),
-            (_, value) => {
-                base.insert(name, value);
+    /// The merged values at a place as they were written, references and all.
+    ///
+    /// # Errors
+    /// Not a mapping.
+    pub(crate) fn raw(&self, path: &[&str]) -> anyhow::Result<Map<String, Value>> {
+        let mut value = self.values()?;
+        for name in path {
+            value = value.get_mut(*name).map(Value::take).unwrap_or_default();
+        }
+        match value {
+            Value::Null => Ok(Map::new()),
+            Value::Object(members) => Ok(members),
+            other => {
+                Err(Usage::new(format!("configuration: {}: expected a mapping, found `{other}`", path.join(".")))
+                    .into())
             }
         }
+    }
+
+    /// What `error.place` says, with the source of the value where there is one.
+    pub(crate) fn blame(&self, mut error: argosy_shared::spec::Error, prefix: &str, section: &str) -> Usage {
+        let path = error.place.strip_prefix(prefix).map(|rest| format!("{section}{rest}"));
+        if let Some(origin) = path.and_then(|path| self.origin(&path)) {
+            error.message = format!("{} (from {origin})", error.message);
+        }
+        Usage::from(error)
+    }
+
+    /// Where the value at a dotted path came from.
+    fn origin(&self, path: &str) -> Option<String> {
+        let value = self.figment.find_value(path).ok()?;
+        self.origin_of(value.tag())
+    }
+
+    fn origin_of(&self, tag: Tag) -> Option<String> {
+        self.figment.get_metadata(tag).map(|metadata| metadata.name.to_string())
+    }
+
+    fn values(&self) -> anyhow::Result<Value> {
+        let values: Map<String, Value> = self.figment.extract().context("the configuration cannot be merged")?;
+        Ok(Value::Object(values))
+    }
+
+    /// The same over the defaults of all keys.
+    fn with_defaults(&self) -> Self {
+        Self { figment: Figment::new().merge(keys::defaults()).merge(&self.figment) }
     }
 }
 
@@ -123,48 +165,38 @@ pub(crate) fn json_object(flag: &str, text: Option<&str>) -> anyhow::Result<Map<
     }
 }
 
-/// Resolves a value that is exactly `${VAR}`; anything else stays as it is.
-pub(crate) fn resolve(place: &str, value: &str) -> anyhow::Result<String> {
-    let Some(name) = value.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) else {
-        return Ok(value.to_owned());
-    };
-    std::env::var(name).map_err(|_| {
-        Usage::new(format!("{place}: the environment variable {name} is not set"))
-            .hint(format!("export {name}=… or give the value itself"))
-            .into()
-    })
-}
-
-fn object(place: &str, value: Option<&Value>) -> anyhow::Result<Map<String, Value>> {
-    match value {
-        None | Some(Value::Null) => Ok(Map::new()),
-        Some(Value::Object(members)) => Ok(members.clone()),
-        Some(other) => Err(Usage::new(format!("configuration: {place}: expected a mapping, found `{other}`")).into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
-    #[test]
-    fn later_sources_replace_members_and_keep_the_rest() {
-        let mut base =
-            json!({"judge_model": {"id": "a", "params": {"x": 1}}, "split": "all"}).as_object().unwrap().clone();
-        merge(&mut base, json!({"judge_model": {"id": "b"}, "split": ["real_test"]}).as_object().unwrap().clone());
-        assert_eq!(
-            Value::Object(base),
-            json!({"judge_model": {"id": "b", "params": {"x": 1}}, "split": ["real_test"]})
-        );
+    fn layer(origin: &str, values: Value) -> Layer {
+        Layer { origin: origin.to_owned(), values: values.as_object().unwrap().clone() }
     }
 
     #[test]
-    fn only_whole_references_are_resolved() {
-        assert_eq!(resolve("x", "a${HOME}").unwrap(), "a${HOME}");
-        assert!(
-            resolve("--model-api-key", "${ARGOSY_SURELY_NOT_SET}").unwrap_err().to_string().contains("hint: export")
+    fn later_sources_replace_members_keep_the_rest_and_are_remembered() {
+        let mut config = Config::default();
+        let low = json!({"judge_model": {"id": "a", "params": {"x": 1.5}}, "split": ["synth_test", "real_test"]});
+        config.add(layer("low.yaml", json!({"benchmarks": {"discoverybench": low}}))).unwrap();
+        let high = json!({"judge_model": {"id": "b"}, "split": "real_test"});
+        config.add(layer("high.yaml", json!({"benchmark": {"params": high}}))).unwrap();
+        assert_eq!(
+            Value::Object(config.component("benchmarks", "discoverybench").unwrap()),
+            json!({"judge_model": {"id": "b", "params": {"x": 1.5}}, "split": "real_test"})
         );
+        let origin = |path: &str| config.origin(&format!("benchmarks.discoverybench.{path}"));
+        assert_eq!(origin("judge_model.id").as_deref(), Some("high.yaml"));
+        assert_eq!(origin("judge_model.params.x").as_deref(), Some("low.yaml"));
+        let refused = argosy_shared::spec::Error::new("benchmark_params.split", "is wrong");
+        let text = config.blame(refused, "benchmark_params", "benchmarks.discoverybench").to_string();
+        assert_eq!(text, "benchmark_params.split: is wrong (from high.yaml)");
+    }
+
+    #[test]
+    fn a_null_replaces_what_lower_sources_say() {
+        let mut config = Config::default();
+        config.add(layer("low", json!({"execution": {"run_timeout_seconds": 5}}))).unwrap();
+        config.add(layer("high", json!({"execution": {"run_timeout_seconds": null}}))).unwrap();
+        assert_eq!(config.section("execution").unwrap()["run_timeout_seconds"], Value::Null);
     }
 }

@@ -83,6 +83,12 @@ fn pack(arguments: &PackArguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Opens what is given, pinned or not, for a caller that knows the digest it must have.
+pub(crate) fn open_any(path: &Path, prompt_pack: Option<&Path>) -> Result<Dataset, Usage> {
+    let options = OpenOptions { prompt_pack: prompt_pack.map(Path::to_owned), allow_unpinned: true };
+    dataset::open(path, &options).map_err(usage)
+}
+
 /// A dataset that cannot be used is the user's to put right.
 pub(crate) fn usage(error: Error) -> Usage {
     let usage = Usage::new(error.to_string());

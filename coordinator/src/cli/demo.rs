@@ -76,7 +76,7 @@ fn as_run(arguments: &Arguments, demo: &Materialised, base_url: &str) -> run::Ar
         model_base_url: Some(base_url.to_owned()),
         task_concurrency: Some(arguments.task_concurrency),
         results_dir: Some(arguments.results_dir.clone()),
-        progress: arguments.progress,
+        progress: Some(arguments.progress),
         // The stand-in is known to answer.
         no_preflight: true,
         ..run::Arguments::default()

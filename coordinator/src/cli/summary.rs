@@ -53,7 +53,8 @@ fn parse(params: Option<&str>) -> anyhow::Result<Map<String, Value>> {
     }
 }
 
-fn load_error(error: load::Error) -> anyhow::Error {
+/// With a hint where the path is not what it should be.
+pub(crate) fn load_error(error: load::Error) -> anyhow::Error {
     match &error {
         load::Error::NotARun { .. } => Usage::new(error.to_string())
             .hint("a run directory is <results-dir>/[<run-name>/]<model>_<benchmark>_<harness>/<run-id>")

@@ -130,8 +130,8 @@ impl Actor {
             }
             Message::Evaluated(evaluated) => self.evaluated(*evaluated, batch),
             Message::Published(published) => self.published(published, batch),
-            Message::Shutdown { reply } => self.shut_down(reply, batch),
-            Message::Close { reply } => self.close(reply, batch),
+            Message::Shutdown { ending, reply } => self.shut_down(ending, reply, batch),
+            Message::Close { ending, reply } => self.close(ending, reply, batch),
         }
     }
 

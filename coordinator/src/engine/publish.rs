@@ -3,34 +3,42 @@
 //! What it writes is a projection of the journal: every job can be done again and ends the same way. When the disk
 //! refuses, the run pauses, the job is tried again until it succeeds, and the run goes on by itself.
 
-mod record;
+pub(super) mod record;
+pub(super) mod write;
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::Duration,
+};
 
 use argosy_shared::{
     id::{AttemptKey, ExecutionKey, RunId, TaskId},
+    issue::Severity,
     patience::Patience,
     run_dir::{
-        ResolvedPlan, RetryRecord, RunStatus, TaskHeader,
-        progress::{Event, Kind, TaskRef},
-        retry::Scope,
+        ResolvedPlan, RunStatus,
+        progress::{Event, Kind, Origin, TaskRef},
     },
+    spec::{BENCHMARK, HARNESS},
     time,
 };
 use tokio::sync::mpsc;
 
 use self::record::Loaded;
-use super::{Message, Run, progress::State};
+use super::{Ending, Message, Run, progress::State};
 use crate::{
     journal::Journal,
-    report::{load, metrics},
-    scheduler::{FinalAttempt, RetryNotice, RetryScope},
+    report::load,
+    scheduler::{FinalAttempt, RetryNotice},
     store,
 };
 
 /// Something to write.
 #[derive(Clone, Debug)]
 pub(super) enum Job {
+    /// The run begins, or goes on: these tasks are over already, with their worst severities.
+    Begin(Vec<Option<Severity>>),
     /// A worker has the attempt.
     Started(AttemptKey),
     /// The judge has it.
@@ -42,7 +50,7 @@ pub(super) enum Job {
     /// All attempts are over and written: the scores.
     Finish,
     /// The process ends before the run does.
-    Interrupt,
+    Interrupt(Ending),
 }
 
 impl From<RetryNotice> for Job {
@@ -68,19 +76,25 @@ pub(super) enum Published {
     Trouble(RunId, Option<String>),
 }
 
-/// Why a job could not be done.
+/// Why something could not be written.
 #[derive(Debug, thiserror::Error)]
-enum Error {
+pub enum Error {
+    /// The run directory.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// The journal.
     #[error(transparent)]
     Journal(#[from] crate::journal::Error),
+    /// The run directory, read back for the scores.
     #[error(transparent)]
     Load(#[from] load::Error),
+    /// The run's `category_hierarchy`.
     #[error(transparent)]
     Hierarchy(#[from] crate::report::hierarchy::Error),
+    /// A result or judgement of the journal is not what it should be.
     #[error("the journal's record of {0} cannot be read: {1}")]
     Record(ExecutionKey, serde_json::Error),
+    /// The writing task panicked.
     #[error("the writing task failed: {0}")]
     Task(String),
 }
@@ -123,13 +137,52 @@ impl Publisher {
 
     async fn carry_out(&mut self, job: &Job) -> Result<(), Error> {
         match job {
+            Job::Begin(reused) => self.begin(reused.clone()).await,
             Job::Started(key) => self.started(key.clone()).await,
             Job::Judging(key) => self.phase(key, "evaluate").await,
             Job::Retry(notice) => self.retry(notice).await,
             Job::Final(attempt) => self.finished(attempt).await,
             Job::Finish => self.finish().await,
-            Job::Interrupt => self.interrupted().await,
+            Job::Interrupt(ending) => {
+                let Ending { status, reason } = ending.clone();
+                self.blocking(move |run| {
+                    // The last attempt was published while everything was ending: the run is complete.
+                    if run.store.info().status.is_some() {
+                        return Ok(());
+                    }
+                    let kind = Kind::RunFinished { status, error: Some(reason.clone()) };
+                    run.store.progress(&Event { at: time::wall(), kind })?;
+                    run.store.finish(status, Some(&reason), time::wall())
+                })
+                .await
+            }
         }
+    }
+
+    async fn begin(&self, reused: Vec<Option<Severity>>) -> Result<(), Error> {
+        let total = self.positions.len() as u64;
+        self.blocking(move |run| {
+            let mut severities = BTreeMap::new();
+            for severity in reused.iter().flatten() {
+                *severities.entry(word(*severity).to_owned()).or_default() += 1;
+            }
+            let origin = Origin {
+                benchmark: BENCHMARK.to_owned(),
+                harness: HARNESS.to_owned(),
+                environment: run.environment.id.as_str().to_owned(),
+                model: run.model.id.clone(),
+            };
+            let reused_tasks = reused.len() as u64;
+            for kind in [
+                Kind::RunStarted(origin),
+                Kind::TasksLoaded { total_tasks: total },
+                Kind::ReuseLoaded { reused_tasks, tasks_to_run: total.saturating_sub(reused_tasks), severities },
+            ] {
+                run.store.progress(&Event { at: time::wall(), kind })?;
+            }
+            Ok(())
+        })
+        .await
     }
 
     async fn started(&self, key: AttemptKey) -> Result<(), Error> {
@@ -164,31 +217,15 @@ impl Publisher {
         let task = self.task_ref(&notice.execution.attempt.task);
         let notice = notice.clone();
         self.blocking(move |run| {
-            let scope = match notice.scope {
-                RetryScope::Attempt => Scope::Attempt,
-                RetryScope::Evaluate => Scope::Evaluate,
-            };
-            let attempt = notice.execution.attempt.attempt;
-            let record = RetryRecord {
-                task: &task.id,
-                category: task.category.as_deref(),
-                attempt,
-                retry: notice.retry,
-                max_retries: notice.max_retries,
-                delay_seconds: notice.delay.as_secs_f64(),
-                scope,
-                matched_pattern: &notice.matched,
-                discarded: &loaded.record(run),
-            };
-            let path = run.store.retry_diagnostic(&record)?;
+            let path = write::retry(run, &notice, &loaded)?;
             let retry_detail = path.strip_prefix(run.store.dir()).unwrap_or(&path).display().to_string();
             let kind = Kind::AttemptRetry {
                 task: task.clone(),
-                attempt,
+                attempt: notice.execution.attempt.attempt,
                 retry: notice.retry,
                 max_retries: notice.max_retries,
                 delay_seconds: notice.delay.as_secs_f64(),
-                scope: scope.as_str().to_owned(),
+                scope: write::scope(notice.scope).as_str().to_owned(),
                 matched_pattern: notice.matched.clone(),
                 retry_detail,
             };
@@ -214,25 +251,15 @@ impl Publisher {
         let task = self.task_ref(&id);
         let (index, total) = (self.positions.get(&id).copied().unwrap_or_default(), self.positions.len() as u64);
         self.blocking(move |run| {
-            let records: Vec<_> =
-                loaded.iter().map(|(attempt, loaded)| (attempt.attempt.attempt, loaded.record(run))).collect();
-            for (number, record) in &records {
-                let failed = record.worst() == Some(argosy_shared::issue::Severity::Fatal);
-                let kind = Kind::AttemptFinished { task: task.clone(), attempt: *number, failed };
+            for (attempt, loaded) in &loaded {
+                let failed = loaded.record(run).worst() == Some(Severity::Fatal);
+                let kind = Kind::AttemptFinished { task: task.clone(), attempt: attempt.attempt.attempt, failed };
                 run.store.progress(&Event { at: time::wall(), kind })?;
                 if !complete {
-                    return run.store.attempt_finished(&task.id, *number, record);
+                    return write::unfinished(run, &attempt.attempt, loaded);
                 }
             }
-            let severity = records.iter().filter_map(|(_, record)| record.worst()).max();
-            let header = TaskHeader {
-                task: &task.id,
-                category: task.category.as_deref(),
-                ground_truth: &run.gold(&task.id).into(),
-                k: run.execution.k,
-                strategy: run.execution.strategy,
-            };
-            run.store.publish(&header, &records)?;
+            let severity = write::task(run, &task.id, &loaded)?;
             for kind in [
                 Kind::PartialSaved { task: task.clone() },
                 Kind::TaskFinished { task: task.clone(), index, total, severity },
@@ -249,14 +276,11 @@ impl Publisher {
         Ok(())
     }
 
-    /// The scores are computed from the directory itself, so they say what a reader of it would find.
     async fn finish(&self) -> Result<(), Error> {
         let run = self.run.clone();
         tokio::task::spawn_blocking(move || {
             run.store.progress(&Event { at: time::wall(), kind: Kind::SummaryStarted })?;
-            let loaded = load::run(run.store.dir())?;
-            let report = metrics::aggregate(&loaded.tasks, &loaded.plan)?;
-            run.store.write_report(&report, None, time::wall())?;
+            let report = write::scores(&run)?;
             let (status, error) = if report.evaluation_failed {
                 let text = format!("Final FATAL issues; results: {}", run.store.dir().display());
                 (RunStatus::Failed, Some(text))
@@ -272,17 +296,6 @@ impl Publisher {
         .map_err(|error| Error::Task(error.to_string()))??;
         self.tell(Published::Over(self.run.id.clone(), State::Finished)).await;
         Ok(())
-    }
-
-    /// The process ends before the run does: what is on disk says so, and `--reuse` goes on.
-    async fn interrupted(&self) -> Result<(), Error> {
-        self.blocking(|run| {
-            let (status, error) = (RunStatus::Cancelled, "interrupted");
-            let kind = Kind::RunFinished { status, error: Some(error.to_owned()) };
-            run.store.progress(&Event { at: time::wall(), kind })?;
-            run.store.finish(status, Some(error), time::wall())
-        })
-        .await
     }
 
     fn task_ref(&self, id: &TaskId) -> TaskRef {
@@ -301,5 +314,14 @@ impl Publisher {
     async fn tell(&self, published: Published) {
         // The engine drops its mailbox only when it ends, and then nothing is to be told.
         let _ = self.mailbox.send(Message::Published(published)).await;
+    }
+}
+
+/// As it is counted in the progress files.
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Warning => "warning",
+        Severity::Error => "error",
+        Severity::Fatal => "fatal",
     }
 }

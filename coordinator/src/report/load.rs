@@ -2,6 +2,7 @@
 //! read, so memory does not grow with them.
 
 mod files;
+mod stored;
 
 use std::{
     collections::BTreeSet,
@@ -20,6 +21,7 @@ use argosy_shared::{
 };
 use serde_json::{Map, Value};
 
+pub use self::stored::{StoredAttempt, StoredCall, StoredObservation, StoredStep, StoredTrajectory};
 use super::{
     hierarchy,
     outcome::{Aggregation, Plan, TaskOutcome, discoverybench_metrics},

@@ -123,6 +123,10 @@ pub enum Event {
         retry: u32,
         /// Milliseconds before the attempt may be leased again.
         delay_ms: u64,
+        /// What the judge said, where it was the judging that failed (`judge_retry: attempt`); otherwise empty, the
+        /// issues are those of the stored result.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        judge_issues: Vec<Issue>,
     },
     /// The answer was judged: the attempt's outcome is settled and waits to be published.
     Judged {

@@ -3,6 +3,8 @@
 //! An event that breaks an invariant is not applied, neither live nor in a replay, so that the two stay equal; it is
 //! reported, and in a debug build a live one panics.
 
+#![warn(clippy::wildcard_enum_match_arm, reason = "a new stage or event must be thought of here")]
+
 mod soft;
 
 use std::{

@@ -1,4 +1,4 @@
-//! The indices that keep a decision from scanning all attempts. They are derived: [`Queues::of`] makes them from the
+//! The indices that keep a decision from scanning all attempts. They are derived: `Queues::of` makes them from the
 //! stages, and an invariant says that the kept ones equal the made ones.
 //!
 //! # Which run is next
@@ -9,6 +9,8 @@
 //! stretch in which two runs both have work, their grants stand in the ratio of their weights, and a run that had
 //! nothing to do for a while neither saves up turns nor has to catch up. All tags follow from `LeaseGranted` events,
 //! so a replay restores them.
+
+#![warn(clippy::wildcard_enum_match_arm, reason = "a new stage or event must be thought of here")]
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,7 +1,10 @@
 //! The agent's part without a script: looks at the first data file with nothing but Python's standard library, then
 //! answers with what it saw.
 
-use super::{draw::Draw, recognise::AgentPrompt};
+use super::{
+    draw::Draw,
+    recognise::{AgentPrompt, file_name},
+};
 use argosy_shared::trajectory::PYTHON_TOOL;
 
 /// The reply to an agent's turn.
@@ -71,7 +74,7 @@ print(names[:2], 'covary', 'positively' if products > 0 else 'negatively')";
 
 /// A hypothesis about columns seen in the last observation.
 fn answer(prompt: &AgentPrompt<'_>, path: &str, draw: &mut Draw) -> String {
-    let file = path.trim_matches(['\'', '"']).rsplit('/').next().unwrap_or(path);
+    let file = file_name(path);
     let names = quoted(prompt.observation.unwrap_or_default());
     let trend = ["rises with", "falls with", "does not depend on", "has a U-shaped relationship with"][draw.below(4)];
     let hypothesis = if names.len() < 2 {
@@ -93,9 +96,10 @@ fn answer(prompt: &AgentPrompt<'_>, path: &str, draw: &mut Draw) -> String {
     )
 }
 
-/// The texts between single quotes, at most a dozen.
+/// The texts between single quotes, at most a dozen. Paths are left out: they differ from run to run.
 fn quoted(text: &str) -> Vec<&str> {
-    text.split('\'').skip(1).step_by(2).filter(|name| !name.trim().is_empty() && name.len() < 120).take(12).collect()
+    let is_name = |name: &&str| !name.trim().is_empty() && name.len() < 120 && !name.starts_with('/');
+    text.split('\'').skip(1).step_by(2).filter(is_name).take(12).collect()
 }
 
 #[cfg(test)]
@@ -103,7 +107,7 @@ mod tests {
     use super::*;
 
     fn prompt<'a>(turn: usize, observation: Option<&'a str>, thinks: bool) -> AgentPrompt<'a> {
-        AgentPrompt { paths: vec!["'/w/a.csv'"], input: "Paths: ['/w/a.csv']. Why?", turn, observation, thinks }
+        AgentPrompt { paths: vec!["'/w/a.csv'"], input: "a.csv\n. Why?".to_owned(), turn, observation, thinks }
     }
 
     #[test]

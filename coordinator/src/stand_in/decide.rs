@@ -69,11 +69,11 @@ impl StandIn {
         };
         let kind = recognise::kind(&request);
         let task = self.finder.task_of(kind, &request.text);
-        let content = digest([request.model.as_bytes(), request.text.as_bytes()]);
+        let content = content(&request, kind);
         let mut plan = self.decide(&request, kind, task, content, now, created);
         plan.task = match task {
             Some(index) => Some(self.script.tasks[index].task.clone()),
-            None if kind == Kind::Agent => Some(unscripted(recognise::agent_prompt(&request).input)),
+            None if kind == Kind::Agent => Some(unscripted(&recognise::agent_prompt(&request).input)),
             None => None,
         };
         plan
@@ -271,6 +271,21 @@ impl StandIn {
         let malformed = say.malformed.is_some();
         Plan { body, malformed, prompt_tokens: reply.prompt_tokens, completion_tokens, ..Plan::empty(200) }
     }
+}
+
+/// What identifies a request. A judge's is its text. An agent's is its task and turn: its text also holds paths,
+/// observations and error messages, which differ from one execution to the next.
+fn content(request: &Request, kind: Kind) -> Digest {
+    if kind != Kind::Agent {
+        return digest([request.model.as_bytes(), request.text.as_bytes()]);
+    }
+    let prompt = recognise::agent_prompt(request);
+    digest([
+        request.model.as_bytes(),
+        if prompt.thinks { b"agent, thinking" } else { b"agent" },
+        prompt.input.as_bytes(),
+        &prompt.turn.to_le_bytes(),
+    ])
 }
 
 /// A name for the task of an agent's prompt that no script knows.

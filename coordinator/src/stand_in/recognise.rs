@@ -75,8 +75,9 @@ pub(super) fn kind(request: &Request) -> Kind {
 pub(super) struct AgentPrompt<'a> {
     /// Paths of the data files as Python literals, quotes included.
     pub(super) paths: Vec<&'a str>,
-    /// From the paths to the first step: the same in every turn of a task.
-    pub(super) input: &'a str,
+    /// The names of the data files and what follows up to the first step: the same in every turn of a task, wherever
+    /// its files lie.
+    pub(super) input: String,
     /// Past steps.
     pub(super) turn: usize,
     /// The last observation.
@@ -91,20 +92,24 @@ pub(super) fn agent_prompt(request: &Request) -> AgentPrompt<'_> {
     let list = path_list(text);
     let start = list.as_ref().map_or(0, |(range, _)| range.start);
     let (before, after) = text.split_at(start);
+    let after_paths = list.as_ref().map_or(0, |(range, _)| range.len());
     let marker = request.stop.first().map_or(OBSERVATION, String::as_str);
     let steps: Vec<usize> = after.match_indices(marker).map(|(at, _)| at + marker.len()).collect();
     let observation = steps.last().map(|at| {
         let observation = &after[*at..];
         observation.strip_suffix("\nThought: ").unwrap_or(observation).trim()
     });
+    let after = &after[after_paths..];
     let end = ["\nAction:", "\nThought:", marker].iter().filter_map(|mark| after.find(mark)).min();
-    AgentPrompt {
-        paths: list.map(|(_, paths)| paths).unwrap_or_default(),
-        input: after[..end.unwrap_or(after.len())].trim(),
-        turn: steps.len(),
-        observation,
-        thinks: before.contains("Thought:"),
-    }
+    let paths = list.map(|(_, paths)| paths).unwrap_or_default();
+    let mut input: String = paths.iter().map(|path| format!("{}\n", file_name(path))).collect();
+    input.push_str(after[..end.unwrap_or(after.len())].trim());
+    AgentPrompt { paths, input, turn: steps.len(), observation, thinks: before.contains("Thought:") }
+}
+
+/// The file's name in a Python literal of its path.
+pub(super) fn file_name(path: &str) -> &str {
+    path.trim_matches(['\'', '"']).rsplit('/').next().unwrap_or(path)
 }
 
 /// The first Python list of quoted file names in `text`.
@@ -206,6 +211,10 @@ mod tests {
         let later = agent_prompt(&later);
         assert_eq!(later.input, parts.input);
         assert_eq!((later.turn, later.observation), (1, Some("1")));
+        // Another execution has its files elsewhere; the task is the same.
+        let moved = agent(&head.replace("/w/", "/tmp/x/"), Some("\nObservation:"));
+        assert_eq!(agent_prompt(&moved).input, parts.input);
+        assert_eq!(parts.input, "a.csv\nb's.txt\n. What?");
         let without = agent("python_repl_ast, no paths", None);
         assert!(agent_prompt(&without).paths.is_empty());
     }

@@ -15,6 +15,8 @@ pub const PARAMS: &str = "params.json";
 pub const PROGRESS: &str = "progress.json";
 /// `progress.jsonl`
 pub const PROGRESS_LOG: &str = "progress.jsonl";
+/// `run.log`
+pub const RUN_LOG: &str = "run.log";
 /// `metrics.json`
 pub const METRICS: &str = "metrics.json";
 /// `summary.md`
@@ -31,6 +33,8 @@ pub const CHECKPOINT: &str = "checkpoint.json";
 pub const RETRIES: &str = "retries";
 /// `argosy.json`: Argosy's own record of what was planned; AgentCompass ignores files it does not know.
 pub const PLANNED: &str = "argosy.json";
+/// `journal/argosy.db`: the events, results and judgements all other files follow from.
+pub const JOURNAL: &str = "journal/argosy.db";
 /// The file whose lock keeps a second writer out.
 pub const LOCK: &str = ".argosy.lock";
 /// Every file that is being written starts with this.
@@ -117,6 +121,12 @@ pub fn namespace(model: &str, benchmark: &str, harness: &str) -> String {
     format!("{}_{}_{}", model_part(model), sanitise(benchmark), sanitise(harness))
 }
 
+/// The folder of one request of a launch file; as with [`namespace`], no two names share one.
+#[must_use]
+pub fn request_namespace(name: &str) -> String {
+    model_part(name)
+}
+
 fn model_part(model: &str) -> String {
     if model.is_empty() {
         return "model".to_owned();
@@ -198,6 +208,8 @@ mod tests {
         let names: std::collections::BTreeSet<String> =
             ["a/b", "a_b", "a b", "a:b", "a//b", "", "model/", "a_b/"].into_iter().map(name).collect();
         assert_eq!(names.len(), 8);
+        assert_eq!(request_namespace("model-a"), "model-a");
+        assert_ne!(request_namespace("a/b"), request_namespace("a_b"));
     }
 
     #[test]

@@ -69,7 +69,8 @@ fn unpinned_ones_are_refused_unless_allowed() {
 
 #[test]
 fn damage_is_named() {
-    let cases: [(&str, fn(&Path), &str); 9] = [
+    type Damage = fn(&Path);
+    let cases: [(&str, Damage, &str); 9] = [
         ("altered tasks", |path| edit(path, "tasks.json", "peak", "fall"), "tasks.json: differs from the digest"),
         ("altered gold", |path| edit(path, "golds.json", "1920s", "1930s"), "golds.json: differs from the digest"),
         ("altered prompts", |path| edit(path, "prompt-pack.json", "captain", "cook"), "prompt-pack.json: differs"),

@@ -64,6 +64,8 @@ const CASES: &[Case] = &[
     case(CODER_CLASS, "max_iterations=4", "max_iterations=None", "max_iterations=None", "`max_iterations=<number>`"),
     case(CODER_CLASS, "max_iterations=self.max_iterations)", "max_iterations=2)", "max_iterations=2)", "`self.agent = create_agent("),
     case(REACT_CLASS, "        self.llm =", "        self.max_iterations = 3\n        self.llm =", "self.max_iterations = 3", "`self.llm = self.get_model("),
+    case(REACT_CLASS, "        return llm", "        llm = llm.bind(top_p=1)\n        return llm", "def get_model", "nothing in `get_model` that may change `llm`"),
+    case(CODER_CLASS, "        return llm", "        llm.temperature = 0\n        return llm", "def get_model", "nothing in `get_model` that may change `llm`"),
     case(MAIN, "ReactAgent(model_name=model_name,", "ReactAgent(max_iterations=3, model_name=model_name,", "ReactAgent(max_iterations=3", "`return ReactAgent("),
     case(MAIN, "from agents.coder_agent", "from agents.other_agent", "from agents.other_agent", "`from agents.coder_agent import BaseAgent`"),
     // --- system prompt and input
@@ -93,6 +95,7 @@ const CASES: &[Case] = &[
     case(HELPERS, "**OPENAI_GEN_HYP\n", "**OPENAI_GEN_HYP, seed=1\n", "client.chat.completions.create", "`<response> = client.chat.completions.create("),
     case(HELPERS, ".strip(\"```json\")", "", "text = reply", "`<output> = <response>.choices[0].message.content.strip()"),
     case(HELPERS, "            if verbose:", "            return {}\n            if verbose:", "return {}", "no further statement that leaves the function or loop"),
+    case(REQUESTS, "except Exception as error:\n            print(error)", "except Exception as reply:\n            print(reply)", "except Exception as reply", "another name than `reply`"),
     case(REQUESTS, "limit = 3", "limit = 5", "limit = 5", "`<tries> = 3`"),
     case(REQUESTS, "@retry(", "@again(", "@again(", "`retry`"),
     case(REQUESTS, "@retry(wait=wait_random_exponential(min=1, max=60), stop=stop_after_attempt(6))\n", "", "def run_chatgpt_query_multi_turn", "1 decorators"),

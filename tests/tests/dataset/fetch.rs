@@ -22,7 +22,7 @@ fn archive(root: &Path) -> Vec<u8> {
 async fn serve(status: &'static str, body: Vec<u8>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/archive.tar.gz", listener.local_addr().unwrap());
-    tokio::spawn(async move {
+    argosy_shared::supervise::detach("test-server", async move {
         loop {
             let (mut stream, _) = listener.accept().await.unwrap();
             let mut request = [0; 4096];

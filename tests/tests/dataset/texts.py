@@ -120,4 +120,7 @@ def answer(request):
         sys.meta_path.insert(0, Finder())
     make = {"input": task_input, "prompt": agent_prompt, "judge": judge_requests}[request["make"]]
     with redirect_stdout(StringIO()):
-        return make(request)
+        try:
+            return make(request)
+        except Exception as error:
+            return {"raised": "%s: %s" % (type(error).__name__, error)}

@@ -1,5 +1,6 @@
 //! The model client against servers of every kind: scripted byte by byte, the stand-in, and, when
 //! `ARGOSY_TEST_SMALL_LLM` names the base URL of one, a real language model server.
+#![allow(clippy::disallowed_methods, reason = "scripted peers live as long as their test")]
 
 mod connections;
 mod parameters;

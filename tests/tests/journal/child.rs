@@ -57,7 +57,7 @@ async fn append(round: u32, database: PathBuf) {
     let callers: Vec<_> = (0..CALLERS)
         .map(|caller| {
             let journal = std::sync::Arc::clone(&journal);
-            tokio::spawn(async move {
+            argosy_shared::supervise::spawn("appender", async move {
                 for number in 0.. {
                     one(&*journal, round, caller, number).await;
                 }

@@ -56,13 +56,14 @@ fn a_write_that_fails_half_way_leaves_nothing() {
     // SIGXFSZ is ignored so that the write itself fails; 512-byte blocks.
     let script =
         "trap '' XFSZ; ulimit -f 64; exec \"$0\" --exact broken_disk::a_write_that_fails_half_way_leaves_nothing";
-    let status = Command::new("sh")
+    // The child's own output goes through a pipe: a file it was redirected to would fall under the limit too.
+    let child = Command::new("sh")
         .args(["-c", script])
         .arg(std::env::current_exe().unwrap())
         .env(LIMITED, &dir)
-        .status()
+        .output()
         .unwrap();
-    assert!(status.success());
+    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
     // Without the limit all goes on.
     let store = RunStore::open(&dir, Redactor::default(), at("2026-12-01T04:00:00Z")).unwrap();
     publish(&store, 1, &[&big_attempt(1 << 20)]);

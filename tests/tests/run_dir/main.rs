@@ -4,6 +4,7 @@
 mod against_agentcompass;
 mod broken_disk;
 mod durable;
+mod exports;
 mod golden;
 mod invariants;
 mod progress;

@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ValueEnum};
+use serde::Deserialize;
+
+use crate::cli::config::Layer;
 
 /// Arguments of `argosy run`.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// Benchmark: `discoverybench`.
@@ -30,6 +33,9 @@ pub(crate) struct Arguments {
     /// DiscoveryBench: an upstream checkout, a copy of its data (with --prompt-pack), or an imported bundle.
     #[arg(long, value_name = "PATH", env = "ARGOSY_DATASET", help_heading = "Dataset")]
     pub(crate) dataset: Option<PathBuf>,
+    /// Folder in which `discoverybench/` is looked for when --dataset is not given [default: data].
+    #[arg(long, value_name = "DIR", help_heading = "Dataset")]
+    pub(crate) data_dir: Option<PathBuf>,
     /// Prompt pack of a data-only copy (`argosy dataset pack CHECKOUT` writes one).
     #[arg(long, value_name = "FILE", help_heading = "Dataset")]
     pub(crate) prompt_pack: Option<PathBuf>,
@@ -85,6 +91,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "JSON", help_heading = "Execution")]
     pub(crate) retry_pattern_list: Option<String>,
 
+    /// Bound of the whole run after preflight, in seconds; 0: none [default: 360000]. The run can be gone on with.
+    #[arg(long, value_name = "N", help_heading = "Execution")]
+    pub(crate) timeout_seconds: Option<u64>,
+
     /// Where runs are written [default: results].
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) results_dir: Option<PathBuf>,
@@ -94,22 +104,55 @@ pub(crate) struct Arguments {
     /// Name of the run's directory [default: the local time].
     #[arg(long, value_name = "ID", help_heading = "Output")]
     pub(crate) run_id: Option<String>,
-    /// Go on with an interrupted run: the named one, or the newest of this model.
+    /// Go on with an interrupted run in its directory: the named one, or the newest of this model.
     #[arg(long, value_name = "RUN_ID", num_args = 0..=1, default_missing_value = "", help_heading = "Output")]
     pub(crate) reuse: Option<String>,
-    /// Progress on stderr: live where it is a terminal (`auto`), a line now and then (`plain`), or none.
-    #[arg(long, value_name = "HOW", value_enum, default_value_t, help_heading = "Output")]
-    pub(crate) progress: Progress,
+    /// Progress on stderr: live where it is a terminal (`auto`), a line now and then (`plain`), or none
+    /// [default: auto].
+    #[arg(long, value_name = "HOW", value_enum, help_heading = "Output", hide_possible_values = true)]
+    pub(crate) progress: Option<Progress>,
+    /// Log on stderr: DEBUG, INFO, WARNING, ERROR, CRITICAL [default: WARNING].
+    #[arg(long, value_name = "LEVEL", help_heading = "Output")]
+    pub(crate) log_level: Option<String>,
+    /// Log in the run's run.log [default: DEBUG].
+    #[arg(long, value_name = "LEVEL", help_heading = "Output")]
+    pub(crate) file_log_level: Option<String>,
     /// Start without asking model and judge one small question first.
     #[arg(long, help_heading = "Output")]
     pub(crate) no_preflight: bool,
     /// List the tasks, the parameters in force and the calls to expect; run nothing.
     #[arg(long, help_heading = "Output")]
     pub(crate) dry_run: bool,
+
+    /// Switches of AgentCompass that ask for what always happens here.
+    #[command(flatten)]
+    pub(crate) always_off: AlwaysOff,
+
+    /// What `launch` says about this run besides: values between the environment and the flags.
+    #[arg(skip)]
+    pub(crate) layers: Vec<Layer>,
+    /// The request's name in a launch file: it names the directory instead of model, benchmark and harness.
+    #[arg(skip)]
+    pub(crate) request_name: Option<String>,
+}
+
+/// See `argosy help compat`.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag that is accepted and changes nothing")]
+pub(crate) struct AlwaysOff {
+    #[arg(long, hide = true)]
+    no_wrap_api_key: bool,
+    #[arg(long, hide = true)]
+    no_auto_install_dependencies: bool,
+    #[arg(long, hide = true)]
+    no_keep_environment: bool,
+    #[arg(long, hide = true)]
+    no_enable_analysis: bool,
 }
 
 /// How progress is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Progress {
     /// Live on a terminal, else plain.
     #[default]
@@ -135,4 +178,4 @@ Examples:
       --model-base-url http://127.0.0.1:8999/v1
 
 Exit codes: 0 all tasks done without a FATAL issue, 1 some task invalidated or another failure, 2 bad input,
-130 interrupted.";
+130 interrupted. What is different from AgentCompass: argosy help compat.";

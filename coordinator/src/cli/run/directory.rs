@@ -5,20 +5,19 @@ use std::path::{Path, PathBuf};
 use argosy_coordinator::{
     dataset::{Dataset, TaskIndex},
     report::load,
-    store::{NewRun, RunStore},
+    store::{Error, NewRun, RunStore},
 };
 use argosy_shared::{
     redact::Redactor,
     run_dir::{
         PlannedRun, PlannedTask,
-        names::{self, PLANNED},
+        names::{self, JOURNAL, PLANNED},
     },
-    spec::{BENCHMARK, HARNESS},
     time,
 };
 use sha2::{Digest as _, Sha256};
 
-use super::{arguments::Arguments, fingerprint, plan::Plan};
+use super::{arguments::Arguments, fingerprint, plan::Plan, runtime::Reuse};
 use crate::cli::output::Usage;
 
 /// A run directory that this process may write.
@@ -27,9 +26,6 @@ pub(super) struct Directory {
     pub(super) journal: PathBuf,
     pub(super) resumed: bool,
 }
-
-/// The journal's place below a run directory.
-const JOURNAL: &str = "journal/argosy.db";
 
 /// Makes or opens the directory.
 ///
@@ -41,16 +37,14 @@ pub(super) fn open(
     dataset: &Dataset,
     selection: &[TaskIndex],
 ) -> anyhow::Result<Directory> {
-    let namespace = names::namespace(&plan.model.id, BENCHMARK, HARNESS);
-    let redactor = Redactor::new([&plan.model.api_key, &plan.judge.api_key]);
+    let redactor = redactor(plan);
     let mark = fingerprint::of(plan, dataset, selection);
-    if let Some(wanted) = &arguments.reuse {
-        let mut parent = plan.results_dir.clone();
-        parent.extend(names::run_name_levels(&plan.run_name));
-        parent.push(&namespace);
-        let dir = find(&parent, wanted)?;
+    let mut parent = plan.runtime.results_dir.clone();
+    parent.extend(names::run_name_levels(&plan.run_name));
+    parent.push(&plan.namespace);
+    if let Some(dir) = earlier(&parent, &plan.runtime.reuse)? {
         check(&dir, &mark)?;
-        let store = RunStore::open(&dir, redactor, time::wall())?;
+        let store = RunStore::open(&dir, redactor, time::wall()).map_err(refused)?;
         store.resumed()?;
         let journal = dir.join(JOURNAL);
         return Ok(Directory { store, journal, resumed: true });
@@ -64,9 +58,9 @@ pub(super) fn open(
         })
         .collect();
     let store = RunStore::create(NewRun {
-        results_dir: plan.results_dir.clone(),
+        results_dir: plan.runtime.results_dir.clone(),
         run_name: plan.run_name.clone(),
-        namespace,
+        namespace: plan.namespace.clone(),
         run_id: arguments.run_id.clone(),
         request: plan.request.clone(),
         reused_from: None,
@@ -74,41 +68,54 @@ pub(super) fn open(
         redactor,
         started_at: time::wall(),
     })
-    .map_err(|error| {
-        let hint = match &error {
-            argosy_coordinator::store::Error::RunExists { run_id, .. } => {
-                format!("--reuse {run_id} goes on with it; another --run-id starts anew")
-            }
-            _ => "choose another place with --results-dir, or another --run-id".to_owned(),
-        };
-        Usage::new(error.to_string()).hint(hint)
-    })?;
+    .map_err(refused)?;
     let journal = store.dir().join(JOURNAL);
     Ok(Directory { store, journal, resumed: false })
 }
 
-/// The named run, or the newest one that has a journal.
-fn find(parent: &Path, wanted: &str) -> anyhow::Result<PathBuf> {
-    if !wanted.is_empty() {
-        let dir = parent.join(wanted);
-        if names::is_run_id(wanted) && dir.join(JOURNAL).is_file() {
-            return Ok(dir);
-        }
-        let known = runs(parent);
-        let known: Vec<&str> = known.iter().map(|(_, name)| name.as_str()).collect();
-        let hint = if known.is_empty() {
-            "there is none yet: leave --reuse away".to_owned()
-        } else {
-            format!("there are {}", known.join(", "))
-        };
-        return Err(Usage::new(format!("no run `{wanted}` to go on with in {}", parent.display())).hint(hint).into());
+/// Knows the credentials of a run.
+pub(super) fn redactor(plan: &Plan) -> Redactor {
+    Redactor::new([&plan.model.api_key, &plan.judge.api_key])
+}
+
+/// A directory that cannot be had is the user's to choose differently.
+fn refused(error: Error) -> anyhow::Error {
+    let hint = match &error {
+        Error::RunExists { .. } | Error::BadRunId { .. } | Error::Locked { .. } => error.hint(),
+        _ => Some("choose another place with --results-dir, or another --run-id".to_owned()),
+    };
+    let usage = Usage::new(error.to_string());
+    match hint {
+        Some(hint) => usage.hint(hint).into(),
+        None => usage.into(),
     }
-    let newest = runs(parent).into_iter().max();
-    newest.map(|(_, name)| parent.join(name)).ok_or_else(|| {
-        Usage::new(format!("no run to go on with in {}", parent.display()))
-            .hint("leave --reuse away to start one, or check --results-dir, --run-name and the model id")
-            .into()
-    })
+}
+
+/// The run to go on with: the named one, or the newest that has a journal.
+fn earlier(parent: &Path, reuse: &Reuse) -> anyhow::Result<Option<PathBuf>> {
+    let newest = || runs(parent).into_iter().max().map(|(_, name)| parent.join(name));
+    match reuse {
+        Reuse::No => Ok(None),
+        Reuse::IfAny => Ok(newest()),
+        Reuse::Latest => newest().map(Some).ok_or_else(|| {
+            Usage::new(format!("no run to go on with in {}", parent.display()))
+                .hint("leave --reuse away to start one, or check --results-dir, --run-name and the model id")
+                .into()
+        }),
+        Reuse::Named(wanted) => {
+            let dir = parent.join(wanted);
+            if names::is_run_id(wanted) && dir.join(JOURNAL).is_file() {
+                return Ok(Some(dir));
+            }
+            let known: Vec<String> = runs(parent).into_iter().map(|(_, name)| name).collect();
+            let hint = if known.is_empty() {
+                "there is none yet: leave --reuse away".to_owned()
+            } else {
+                format!("there are {}", known.join(", "))
+            };
+            Err(Usage::new(format!("no run `{wanted}` to go on with in {}", parent.display())).hint(hint).into())
+        }
+    }
 }
 
 /// Runs with a journal: when each began, and its name.

@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use anyhow::Context as _;
 use argosy_coordinator::{
     dataset::{Dataset, TaskIndex},
-    engine::{Handle, Progress, Run, Settings},
+    engine::{Ending, Handle, Progress, Run, Settings},
     grpc,
     journal::{
         Journal,
@@ -25,8 +25,8 @@ use tokio::sync::watch;
 use super::{directory::Directory, plan::Plan};
 use crate::cli::output::{Usage, say};
 
-/// How long an interrupted run may finish what is under way.
-const DRAIN: Duration = Duration::from_secs(30);
+/// What a worker that was asked to end may take beyond its own deadline.
+const SLACK: Duration = Duration::from_secs(5);
 /// Bound of the data file cache.
 const CACHE_BYTES: u64 = 2 << 30;
 
@@ -35,6 +35,7 @@ pub(super) struct Fleet {
     engine: Handle,
     journal: Arc<dyn Journal>,
     progress: watch::Receiver<Progress>,
+    grace: Duration,
     worker: Task<()>,
     worker_shutdown: Shutdown,
     serving: CancellationToken,
@@ -54,6 +55,7 @@ impl Fleet {
         let (engine, engine_task) =
             Handle::start(Settings::default(), journal.clone(), Arc::new(SystemClock::new())).await?;
         let worker_config = worker_config(&plan)?;
+        let grace = plan.runtime.grace;
         let run = run(plan, dataset, selection, directory)?;
         let progress = engine.submit(run).await.context("the run cannot be started")?;
         let serving = CancellationToken::new();
@@ -67,7 +69,7 @@ impl Fleet {
                 say(format!("error: the worker ended: {error}"));
             }
         });
-        Ok(Self { engine, journal, progress, worker, worker_shutdown, serving, _tasks: (engine_task, server) })
+        Ok(Self { engine, journal, progress, grace, worker, worker_shutdown, serving, _tasks: (engine_task, server) })
     }
 
     pub(super) fn progress(&self) -> watch::Receiver<Progress> {
@@ -87,13 +89,13 @@ impl Fleet {
             progress.wait_for(|progress| progress.running == 0 && progress.judging == 0 || progress.is_over()).await;
     }
 
-    /// Ends the worker, writes what is to be written, closes the journal.
-    pub(super) async fn stop(self) {
+    /// Ends the worker, writes what is to be written (an unfinished run ends as `ending` says), closes the journal.
+    pub(super) async fn stop(self, ending: Ending) {
         self.worker_shutdown.drain.cancel();
-        if tokio::time::timeout(DRAIN, self.worker).await.is_err() {
+        if tokio::time::timeout(self.grace + SLACK, self.worker).await.is_err() {
             say("warning: the worker did not end in time");
         }
-        if let Err(error) = self.engine.shut_down().await {
+        if let Err(error) = self.engine.shut_down_with(ending).await {
             say(format!("warning: {error}"));
         }
         self.serving.cancel();
@@ -146,6 +148,6 @@ fn worker_config(plan: &Plan) -> anyhow::Result<session::Config> {
         sandboxes: scratch.join("sandboxes"),
         cache,
         cache_bytes: CACHE_BYTES,
-        drain_deadline: DRAIN,
+        drain_deadline: plan.runtime.grace,
     })
 }

@@ -1,19 +1,23 @@
 //! From flags and configuration files to validated parameters. Nothing is started here.
 
-use std::path::PathBuf;
-
+use argosy_coordinator::report::outcome::Aggregation;
 use argosy_shared::{
     model::secret::Secret,
+    run_dir::{names, request},
     spec::{
-        self, BENCHMARK, BenchmarkParams, EnvironmentId, EnvironmentSpec, ExecutionParams, HARNESS, HarnessParams,
+        BENCHMARK, BenchmarkParams, EnvironmentId, EnvironmentSpec, ExecutionParams, HARNESS, HarnessParams,
         ModelParams, ModelSpec, Protocol,
     },
 };
 use serde_json::{Map, Value, json};
 
-use super::arguments::Arguments;
+use super::{
+    arguments::Arguments,
+    runtime::{Reuse, Runtime},
+    sources,
+};
 use crate::cli::{
-    config::{Config, json_object, merge, resolve},
+    config::{Config, json_object, resolve, resolve_all},
     output::Usage,
 };
 
@@ -32,10 +36,12 @@ pub(crate) struct Plan {
     pub(crate) judge: ModelSpec,
     /// Attempts, retries, timeouts.
     pub(crate) execution: ExecutionParams,
-    /// Where runs are written.
-    pub(crate) results_dir: PathBuf,
-    /// Folder below it.
+    /// Where it is written, how long it may take, what is shown and logged.
+    pub(crate) runtime: Runtime,
+    /// Folder below the results directory.
     pub(crate) run_name: String,
+    /// Folder below that: all runs of this model, or of this request of a launch file.
+    pub(crate) namespace: String,
     /// The request as it is written into `run_info.json`; secrets are masked there.
     pub(crate) request: Value,
 }
@@ -48,41 +54,54 @@ impl Plan {
         let harness_id = known("harness", position(&arguments.harness, &arguments.harness_flag), HARNESS)?;
         let model_id = position(&arguments.model, &arguments.model_flag)
             .filter(|id| !id.trim().is_empty())
-            .ok_or_else(|| Usage::new("no model given").hint("argosy run discoverybench discovery_agent MODEL …"))?;
-        let config = Config::load(&arguments.config)?;
+            .ok_or_else(|| Usage::new("no model given").hint("argosy run discoverybench discovery_agent MODEL ..."))?;
+        let environment_id = arguments.env.as_deref().map(EnvironmentId::parse).transpose().map_err(Usage::from)?;
+        let config = sources::configure(arguments, environment_id.map(EnvironmentId::as_str))?;
 
-        let mut benchmark_raw = config.component("benchmarks", &benchmark_id)?;
-        merge(&mut benchmark_raw, config.benchmark_params()?);
-        merge(&mut benchmark_raw, json_object("--benchmark-params", arguments.benchmark_params.as_deref())?);
-        let benchmark = BenchmarkParams::parse(benchmark_raw.clone()).map_err(Usage::from)?;
-
-        let mut harness_raw = config.component("harnesses", &harness_id)?;
-        merge(&mut harness_raw, json_object("--harness-params", arguments.harness_params.as_deref())?);
-        let harness = HarnessParams::parse(harness_raw.clone()).map_err(Usage::from)?;
-
-        let (environment, environment_raw) = environment(arguments, &config, &benchmark)?;
-        let (execution, execution_raw) = execution(arguments, &config)?;
+        let section = format!("benchmarks.{benchmark_id}");
+        let benchmark = BenchmarkParams::parse(config.component("benchmarks", &benchmark_id)?)
+            .map_err(|error| config.blame(error, "benchmark_params", &section))?;
+        Aggregation::of(&benchmark).map_err(|error| {
+            Usage::new(format!("benchmark_params.{error}"))
+                .hint("{\"overall\": {\"aggregation\": \"unweighted\", \"children\": {\"real_test:sociology\": {}}}}")
+        })?;
+        let section = format!("harnesses.{harness_id}");
+        let harness = HarnessParams::parse(config.component("harnesses", &harness_id)?)
+            .map_err(|error| config.blame(error, "harness_params", &section))?;
+        let (environment, environment_raw) = environment(environment_id, &config, &benchmark)?;
+        let execution = execution(&config)?;
         let model = model(arguments, model_id)?;
         let judge = judge(&benchmark, &model)?;
-        let (results_dir, run_name) = output(arguments, &config)?;
+        let runtime = Runtime::of(arguments, &config)?;
+        let run_name = arguments.run_name.clone().unwrap_or_default();
+        let namespace = match &arguments.request_name {
+            Some(name) => names::request_namespace(name),
+            None => names::namespace(&model.id, BENCHMARK, HARNESS),
+        };
 
+        let metadata = match (arguments.config.as_slice(), &arguments.request_name) {
+            ([], None) => Value::Null,
+            (config_path, request_name) => json!({"config_path": config_path, "request_name": request_name}),
+        };
         let request = json!({
-            "benchmark": {"id": benchmark_id, "params": benchmark_raw},
-            "harness": {"id": harness_id, "params": harness_raw},
+            "benchmark": {"id": benchmark_id, "params": config.raw(&["benchmarks", &benchmark_id])?},
+            "harness": {"id": harness_id, "params": config.raw(&["harnesses", &harness_id])?},
             "environment": environment_raw,
             "model": {
                 "id": model.id,
-                "base_url": model.base_url,
-                "api_key": model.api_key.expose(),
+                "base_url": arguments.model_base_url.clone().unwrap_or_default(),
+                // A reference stays one; anything else is masked before it is written.
+                "api_key": arguments.model_api_key.clone().unwrap_or_default(),
                 "api_protocol": "openai-chat",
                 "params": json_object("--model-params", arguments.model_params.as_deref())?,
                 "wrap_api_key": false,
             },
-            "execution": execution_raw,
-            "runtime": {"reuse": arguments.reuse.is_some(), "checkpoint_resume": true},
+            "execution": request::execution(&execution),
+            "runtime": {"reuse": runtime.reuse != Reuse::No, "checkpoint_resume": true},
             "output": {"run_name": run_name, "run_id": arguments.run_id.clone().unwrap_or_default()},
+            "metadata": metadata,
         });
-        Ok(Self { benchmark, harness, environment, model, judge, execution, results_dir, run_name, request })
+        Ok(Self { benchmark, harness, environment, model, judge, execution, runtime, run_name, namespace, request })
     }
 }
 
@@ -90,18 +109,18 @@ fn known(what: &str, given: Option<String>, only: &str) -> anyhow::Result<String
     match given {
         Some(id) if id == only => Ok(id),
         Some(id) => Err(Usage::new(format!("unknown {what} `{id}`")).hint(format!("Argosy runs `{only}`")).into()),
-        None => {
-            Err(Usage::new(format!("no {what} given")).hint("argosy run discoverybench discovery_agent MODEL …").into())
-        }
+        None => Err(Usage::new(format!("no {what} given"))
+            .hint("argosy run discoverybench discovery_agent MODEL ...")
+            .into()),
     }
 }
 
 fn environment(
-    arguments: &Arguments,
+    id: Option<EnvironmentId>,
     config: &Config,
     benchmark: &BenchmarkParams,
 ) -> anyhow::Result<(EnvironmentSpec, Value)> {
-    let Some(name) = &arguments.env else {
+    let Some(id) = id else {
         return Err(Usage::new("no environment given: none of the isolating ones is available here")
             .hint(
                 "`--env host_process` runs the agent's code as your own user, without isolation; it also needs \
@@ -109,10 +128,9 @@ fn environment(
             )
             .into());
     };
-    let id = EnvironmentId::parse(name).map_err(Usage::from)?;
-    let mut raw = config.component("environments", id.as_str())?;
-    merge(&mut raw, json_object("--env-params", arguments.env_params.as_deref())?);
-    let spec = EnvironmentSpec::parse(id, raw.clone()).map_err(Usage::from)?;
+    let name = id.as_str();
+    let spec = EnvironmentSpec::parse(id, config.component("environments", name)?)
+        .map_err(|error| config.blame(error, "env_params", &format!("environments.{name}")))?;
     if benchmark.isolate_network && !id.isolates_network() {
         return Err(Usage::new(format!(
             "`{name}` cannot keep the agent from the network, and `isolate_network` is true"
@@ -123,42 +141,27 @@ fn environment(
         )
         .into());
     }
-    let mut recorded = Map::from_iter([("id".to_owned(), json!(id.as_str()))]);
-    recorded.extend(raw);
+    let mut recorded = Map::from_iter([("id".to_owned(), json!(name))]);
+    recorded.extend(config.raw(&["environments", name])?);
     Ok((spec, Value::Object(recorded)))
 }
 
-fn execution(arguments: &Arguments, config: &Config) -> anyhow::Result<(ExecutionParams, Value)> {
+fn execution(config: &Config) -> anyhow::Result<ExecutionParams> {
     let mut raw = config.section("execution")?;
-    merge(&mut raw, json_object("--execution-params", arguments.execution_params.as_deref())?);
-    let mut flags = Map::new();
-    if let Some(n) = arguments.task_concurrency {
-        flags.insert("task_concurrency".to_owned(), json!(n));
+    let multiplier = |value: Option<Value>, name: &str| match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => match value.as_f64().filter(|factor| factor.is_finite() && *factor > 0.0) {
+            Some(factor) => Ok(Some(factor)),
+            None => Err(Usage::new(format!("execution.{name}: expected a positive number, found `{value}`"))),
+        },
+    };
+    let common = multiplier(raw.shift_remove("timeout_multiplier"), "timeout_multiplier")?;
+    let own = multiplier(raw.shift_remove("run_timeout_multiplier"), "run_timeout_multiplier")?;
+    let mut params = ExecutionParams::parse(raw).map_err(|error| config.blame(error, "execution", "execution"))?;
+    if let (Some(seconds), Some(factor)) = (params.run_timeout_seconds, own.or(common)) {
+        params.run_timeout_seconds = Some(seconds * factor);
     }
-    if let Some(n) = arguments.max_retries {
-        flags.insert("max_retries".to_owned(), json!(n));
-    }
-    let mut attempts = Map::new();
-    if let Some(k) = arguments.k {
-        attempts.insert("k".to_owned(), json!(k));
-    }
-    if let Some(strategy) = &arguments.attempt_strategy {
-        attempts.insert("strategy".to_owned(), json!(strategy));
-    }
-    if !attempts.is_empty() {
-        flags.insert("attempts".to_owned(), Value::Object(attempts));
-    }
-    if let Some(text) = &arguments.retry_pattern_list {
-        let list: Value = serde_json::from_str(text).map_err(|error| {
-            Usage::new(format!("--retry-pattern-list: not JSON: {error}"))
-                .hint("--retry-pattern-list '[\"^model_timeout$\"]'")
-        })?;
-        flags.insert("retry_pattern_list".to_owned(), list);
-    }
-    merge(&mut raw, flags);
-    let params = ExecutionParams::parse(raw).map_err(Usage::from)?;
-    let recorded = serde_json::to_value(&params)?;
-    Ok((params, recorded))
+    Ok(params)
 }
 
 fn model(arguments: &Arguments, id: String) -> anyhow::Result<ModelSpec> {
@@ -170,7 +173,7 @@ fn model(arguments: &Arguments, id: String) -> anyhow::Result<ModelSpec> {
     }
     let api_key = resolve("--model-api-key", arguments.model_api_key.as_deref().unwrap_or_default())?;
     let protocol = json!(arguments.model_api_protocol.clone().unwrap_or_default());
-    let params = json_object("--model-params", arguments.model_params.as_deref())?;
+    let params = resolve_all("--model-params", json_object("--model-params", arguments.model_params.as_deref())?)?;
     Ok(ModelSpec {
         id,
         base_url,
@@ -187,14 +190,14 @@ fn judge(benchmark: &BenchmarkParams, model: &ModelSpec) -> anyhow::Result<Model
         )
     })?;
     let place = "benchmark_params.judge_model";
-    let base_url = match &spec.base_url {
-        Some(url) => resolve(&format!("{place}.base_url"), url)?,
-        None => model.base_url.clone(),
-    };
-    let api_key = match &spec.api_key {
-        Some(key) => Secret::new(resolve(&format!("{place}.api_key"), key)?),
-        None => model.api_key.clone(),
-    };
+    // Present and empty is not absent: an empty key is sent as none, an empty endpoint is a mistake.
+    let base_url = spec.base_url.clone().unwrap_or_else(|| model.base_url.clone());
+    if base_url.trim().is_empty() {
+        return Err(Usage::new(format!("{place}.base_url: the judge's endpoint is empty"))
+            .hint("leave `base_url` away to take the model's")
+            .into());
+    }
+    let api_key = spec.api_key.clone().map_or_else(|| model.api_key.clone(), Secret::new);
     Ok(ModelSpec {
         id: spec.id.clone(),
         base_url,
@@ -202,23 +205,4 @@ fn judge(benchmark: &BenchmarkParams, model: &ModelSpec) -> anyhow::Result<Model
         protocol: spec.api_protocol.unwrap_or(model.protocol),
         params: ModelParams::parse(&format!("{place}.params"), spec.params.clone()).map_err(Usage::from)?,
     })
-}
-
-fn output(arguments: &Arguments, config: &Config) -> anyhow::Result<(PathBuf, String)> {
-    let runtime = config.section("runtime")?;
-    let known = ["results_dir", "progress"];
-    if let Some(name) = runtime.keys().find(|name| !known.contains(&name.as_str())) {
-        return Err(Usage::new(format!("configuration: unknown key `runtime.{name}`"))
-            .hint(match spec::nearest(name, known) {
-                Some(near) => format!("did you mean `runtime.{near}`?"),
-                None => format!("valid: {}", known.join(", ")),
-            })
-            .into());
-    }
-    let results_dir = arguments
-        .results_dir
-        .clone()
-        .or_else(|| runtime.get("results_dir").and_then(Value::as_str).map(PathBuf::from))
-        .unwrap_or_else(|| PathBuf::from("results"));
-    Ok((results_dir, arguments.run_name.clone().unwrap_or_default()))
 }

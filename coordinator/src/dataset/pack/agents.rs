@@ -3,7 +3,7 @@
 use argosy_shared::prompts::{AgentPrompts, AgentTemplate, Template};
 use rustpython_ruff_text_size::Ranged as _;
 
-use super::{Error, Files, shape::Shape, source::Source, text};
+use super::{Error, Files, names, shape::Shape, source::Source, text};
 
 const FORMAT: &str = r#"
 def format(self, **kwargs):
@@ -136,10 +136,7 @@ impl Agent {
         utils.check_import("langchain_experimental.tools.python.tool", "PythonAstREPLTool")?;
         utils.check_import("langchain.agents", "LLMSingleActionAgent")?;
         let init = Shape::new(INIT).find_in_class(class, self.class)?;
-        let model = Shape::new(OPENAI_MODEL);
-        if model.find_all(class, class.method(self.class, "get_model")?).len() != 1 {
-            return Err(Error::Absent { file: class.path, expected: format!("`{}` once", model.describe()) });
-        }
+        self.check_model(class)?;
         let generate = Shape::new(GENERATE).find_in_class(class, self.class)?;
         let create = Shape::new(self.create).find(utils)?;
         let format = Shape::new(FORMAT).find_in_class(utils, "CustomPromptTemplate")?;
@@ -153,6 +150,26 @@ impl Agent {
             refusal: None,
         };
         Ok((generate.text(class, "TEXT_system_prompt")?, agent))
+    }
+
+    /// Makes sure that the OpenAI client is made once, plainly, and left as it is.
+    fn check_model(&self, class: &Source) -> Result<(), Error> {
+        let method = class.method(self.class, "get_model")?;
+        let shape = Shape::new(OPENAI_MODEL);
+        let found = shape.find_all(class, method);
+        let [model] = found.as_slice() else {
+            return Err(Error::Absent { file: class.path, expected: format!("`{}` once", shape.describe()) });
+        };
+        let name = model.name("NAME_llm");
+        let touches = |change: &names::Change| {
+            let makes_it = change.kind == names::Kind::Rebinds && change.path == name;
+            names::overlap(&change.path, name) && !makes_it
+        };
+        if names::changes([method]).iter().any(touches) {
+            let expected = format!("nothing in `get_model` that may change `{name}`");
+            return Err(class.unexpected(method.range(), expected));
+        }
+        Ok(())
     }
 }
 

@@ -119,32 +119,29 @@ pub(super) fn shorten(text: &str) -> String {
 
 /// `TEXT_a + NAME_b["c"]` as `<text> + <b>["c"]`.
 fn describe(shape: &str) -> String {
-    let mut described = String::new();
-    let mut rest = shorten(shape);
-    while !rest.is_empty() {
-        let word_end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        let after = if word_end == 0 {
-            let first = rest.chars().next().map_or(0, char::len_utf8);
-            described.push_str(&rest[..first]);
-            rest.split_off(first)
+    let (mut described, mut word) = (String::new(), String::new());
+    for c in shorten(shape).chars() {
+        if c.is_alphanumeric() || c == '_' {
+            word.push(c);
         } else {
-            match hole(&rest[..word_end]) {
-                Some(("TEXT", _)) => described.push_str("<text>"),
-                Some(("FORMAT", _)) => described.push_str("<f-string>"),
-                Some(("NUMBER", _)) => described.push_str("<number>"),
-                Some(("ANY", _)) => described.push_str("<anything>"),
-                Some((_, name)) => {
-                    described.push('<');
-                    described.push_str(name);
-                    described.push('>');
-                }
-                None => described.push_str(&rest[..word_end]),
-            }
-            rest.split_off(word_end)
-        };
-        rest = after;
+            described += &spell(&word);
+            described.push(c);
+            word.clear();
+        }
     }
-    described
+    described + &spell(&word)
+}
+
+/// A word of a shape, as it is shown.
+fn spell(word: &str) -> String {
+    match hole(word) {
+        None => word.to_owned(),
+        Some(("TEXT", _)) => "<text>".to_owned(),
+        Some(("FORMAT", _)) => "<f-string>".to_owned(),
+        Some(("NUMBER", _)) => "<number>".to_owned(),
+        Some(("ANY", _)) => "<anything>".to_owned(),
+        Some((_, name)) => format!("<{name}>"),
+    }
 }
 
 /// Kind and name of a hole.
@@ -182,17 +179,16 @@ impl<'s> Matcher<'_, 's> {
 
     /// What a statement changes of that which the shape mentions.
     fn conflict(&self, statement: &Stmt) -> Option<String> {
-        let changes = names::changes([statement]);
-        let resolve = |mention: &String| {
-            let (head, tail) = mention.split_once('.').unwrap_or((mention, ""));
+        names::changes([statement]).into_iter().map(|change| change.path).find(|path| self.mentions(path))
+    }
+
+    /// Whether the shape mentions `path`, a part of it, or what it is a part of.
+    fn mentions(&self, path: &str) -> bool {
+        self.shape.mentions.iter().any(|mention| {
+            let (head, tail) = mention.split_at(mention.find('.').unwrap_or(mention.len()));
             let head = self.captures.names.get(head).map_or(head, String::as_str);
-            if tail.is_empty() { head.to_owned() } else { format!("{head}.{tail}") }
-        };
-        let mentions: Vec<String> = self.shape.mentions.iter().map(resolve).collect();
-        changes
-            .into_iter()
-            .map(|change| change.path)
-            .find(|changed| mentions.iter().any(|mention| names::overlap(changed, mention)))
+            names::overlap(path, &format!("{head}{tail}"))
+        })
     }
 }
 

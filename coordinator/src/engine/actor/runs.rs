@@ -4,6 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use argosy_shared::{
     id::{ExecutionKey, RunId},
+    issue::Severity,
     supervise,
 };
 use tokio::sync::{mpsc, watch};
@@ -11,13 +12,13 @@ use tokio::sync::{mpsc, watch};
 use super::{Actor, Batch, fleet::answer};
 use crate::{
     engine::{
-        Message, Progress, Refusal, Reply as Answer, Run,
+        Ending, Message, Progress, Refusal, Reply as Answer, Run,
         evaluate::{self, Evaluated, Outcome},
         progress::State,
         publish::{Job, Published, Publisher},
         runs::{Active, Figures},
     },
-    scheduler::{FinalAttempt, Input, JudgeJob, Judgement, Reply, RunState},
+    scheduler::{FinalAttempt, Input, JudgeJob, Judgement, Reply, RunState, Stage},
 };
 
 impl Actor {
@@ -36,6 +37,7 @@ impl Actor {
             self.decide(Input::ResumeRun { run: id.clone() }, batch);
         }
         let progress = self.activate(run);
+        self.to_publisher(&id, Job::Begin(self.reused(&id)));
         for attempt in self.state.unpublished().filter(|attempt| attempt.attempt.run == id).collect::<Vec<_>>() {
             self.to_publisher(&id, attempt.into());
         }
@@ -76,11 +78,24 @@ impl Actor {
         watching
     }
 
+    /// The worst severity of each task that is over already.
+    fn reused(&self, run: &RunId) -> Vec<Option<Severity>> {
+        let Some(plan) = self.state.run_of(run).map(|view| view.plan) else { return Vec::new() };
+        let over = plan.tasks.iter().filter_map(|task| {
+            let outcomes = self.state.attempts_of(run, task).iter().map(|attempt| match &attempt.stage {
+                Stage::Done { outcome } => Some(outcome.severity),
+                _ => None,
+            });
+            outcomes.collect::<Option<Vec<_>>>()
+        });
+        over.map(|severities| severities.into_iter().max().flatten()).collect()
+    }
+
     /// Attempts published by an earlier process, of tasks that have others left.
     fn finals(&self, run: &Run) -> HashMap<argosy_shared::id::TaskId, Vec<FinalAttempt>> {
         let mut finals: HashMap<_, Vec<FinalAttempt>> = HashMap::new();
         for (key, attempt) in self.state.attempts(&run.id) {
-            if let crate::scheduler::Stage::Done { outcome } = &attempt.stage
+            if let Stage::Done { outcome } = &attempt.stage
                 && outcome.execution > 0
             {
                 finals.entry(key.task.clone()).or_default().push(FinalAttempt {
@@ -186,7 +201,7 @@ impl Actor {
     }
 
     /// Stops giving out work, lets judgings and writing come to their end, and then lets the caller know.
-    pub(super) fn shut_down(&mut self, reply: Answer<()>, batch: &mut Batch) {
+    pub(super) fn shut_down(&mut self, ending: Ending, reply: Answer<()>, batch: &mut Batch) {
         self.closing = true;
         batch.after.push(Box::new(move |actor| {
             let judging: Vec<_> = std::mem::take(&mut actor.judging).into_iter().collect();
@@ -196,19 +211,19 @@ impl Actor {
                     // A judging that panicked is judged again after the restart.
                     let _ = task.await;
                 }
-                let _ = mailbox.send(Message::Close { reply }).await;
+                let _ = mailbox.send(Message::Close { ending, reply }).await;
             });
         }));
     }
 
     /// The second half of a shutdown: nothing is judged any more, so the publishers can end.
-    pub(super) fn close(&mut self, reply: Answer<()>, batch: &mut Batch) {
+    pub(super) fn close(&mut self, ending: Ending, reply: Answer<()>, batch: &mut Batch) {
         batch.after.push(Box::new(move |actor| {
             let mut publishing = Vec::new();
             for (id, active) in &mut actor.runs {
                 let over = active.figures.over.is_some();
                 if !over {
-                    drop(active.publisher.send(Job::Interrupt));
+                    drop(active.publisher.send(Job::Interrupt(ending.clone())));
                     tracing::info!(run = %id, "interrupted");
                     active.figures.over = Some(State::Cancelled);
                 }

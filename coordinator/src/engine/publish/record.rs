@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// What an attempt's record is made of.
-pub(super) struct Loaded {
+pub(in crate::engine) struct Loaded {
     execution: Option<ExecutionResult>,
     judgement: Option<Judgement>,
     issues: Vec<Issue>,
@@ -27,7 +27,11 @@ pub(super) struct Loaded {
 
 impl Loaded {
     /// Of an attempt that is over.
-    pub(super) async fn of_final(run: &Run, journal: &dyn Journal, attempt: &FinalAttempt) -> Result<Self, Error> {
+    pub(in crate::engine) async fn of_final(
+        run: &Run,
+        journal: &dyn Journal,
+        attempt: &FinalAttempt,
+    ) -> Result<Self, Error> {
         let key = attempt.execution();
         let execution = read(journal, &key, attempt.outcome.result.as_ref()).await?;
         let judgement = read(journal, &key, attempt.outcome.judgement.as_ref()).await?;
@@ -35,7 +39,11 @@ impl Loaded {
     }
 
     /// Of a discarded execution or judging.
-    pub(super) async fn of_retry(run: &Run, journal: &dyn Journal, notice: &RetryNotice) -> Result<Self, Error> {
+    pub(in crate::engine) async fn of_retry(
+        run: &Run,
+        journal: &dyn Journal,
+        notice: &RetryNotice,
+    ) -> Result<Self, Error> {
         let execution = read(journal, &notice.execution, Some(&notice.result)).await?;
         Ok(Self::new(run, execution, None, &notice.issues, notice.retry.saturating_sub(1)))
     }
@@ -59,7 +67,7 @@ impl Loaded {
     }
 
     /// The record.
-    pub(super) fn record<'a>(&'a self, run: &'a Run) -> AttemptRecord<'a> {
+    pub(in crate::engine) fn record<'a>(&'a self, run: &'a Run) -> AttemptRecord<'a> {
         AttemptRecord {
             metrics: self.judgement.as_ref().map(metrics),
             execution: self.execution.as_ref(),
@@ -120,7 +128,7 @@ fn telemetry(judgement: &Judgement) -> JudgeTelemetry {
         request_retries: calls.iter().map(|call| call.request_retries).sum(),
         prompt_tokens_total: calls.iter().filter_map(|call| call.usage.prompt).sum(),
         completion_tokens_total: calls.iter().filter_map(|call| call.usage.completion).sum(),
-        elapsed_ms: calls.iter().map(|call| call.elapsed_ms).sum(),
+        elapsed_ms: calls.iter().fold(0.0, |sum, call| sum + call.elapsed_ms),
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) struct Opened {
 
 pub(super) async fn open(options: &Options) -> Result<Opened, Error> {
     let path = &options.path;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     fs::create_dir_all(folder).map_err(|error| classify_io(&error, &format!("{}: {error}", folder.display())))?;
     let lock = lock(path)?;
     let found = inspect(path).await?;

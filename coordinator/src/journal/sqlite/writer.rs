@@ -140,9 +140,18 @@ impl Task {
             Err(error) if works.len() < 2 => vec![Err(error)],
             Err(_) => {
                 let mut outcomes = Vec::with_capacity(works.len());
+                // Events build on each other: after a batch that is not there, none of this group is.
+                let mut broken = None;
                 for work in &works {
-                    let alone = self.transaction(std::slice::from_ref(work)).await;
-                    outcomes.push(alone.map(|done| done[0]));
+                    let append = matches!(work, Work::Append { .. });
+                    let outcome = match broken.clone().filter(|_| append) {
+                        Some(error) => Err(error),
+                        None => self.transaction(std::slice::from_ref(work)).await.map(|done| done[0]),
+                    };
+                    if append && let Err(error) = &outcome {
+                        broken.get_or_insert_with(|| error.clone());
+                    }
+                    outcomes.push(outcome);
                 }
                 outcomes
             }

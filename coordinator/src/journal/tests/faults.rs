@@ -64,6 +64,24 @@ async fn what_does_not_fit_fails_alone() {
 }
 
 #[tokio::test]
+async fn no_batch_overtakes_one_that_failed_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = small(&folder).await;
+    // All three are sent before the writing task gets a turn, so they share a transaction first.
+    let (first, large, last) = tokio::join!(
+        journal.append(vec![granted(1)]),
+        journal.append(vec![granted(2); 20_000]),
+        journal.append(vec![granted(3)])
+    );
+    assert_eq!(first.unwrap(), Position(1));
+    for outcome in [large, last] {
+        assert!(matches!(outcome, Err(Error::Full(_))), "{outcome:?}");
+    }
+    assert_eq!(journal.append(vec![granted(4)]).await.unwrap(), Position(2));
+    assert_eq!(read_all(&journal).await.unwrap(), [granted(1), granted(4)]);
+}
+
+#[tokio::test]
 async fn pieces_of_a_caller_that_gave_up_do_not_stay() {
     let folder = tempfile::tempdir().unwrap();
     let journal = open(&folder).await;

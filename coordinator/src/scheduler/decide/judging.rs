@@ -8,7 +8,7 @@ use argosy_shared::{
     spec::JudgeRetry,
 };
 
-use super::{Decision, Soft, millis};
+use super::{Decision, Soft, millis, results::Failed};
 use crate::scheduler::{
     event::Event,
     input::Judgement,
@@ -64,8 +64,8 @@ impl State {
         }
         match policy.judge_retry {
             JudgeRetry::Attempt => {
-                let result = answer.result.clone();
-                self.retry_attempt(now, place, execution, FATAL.to_owned(), issues, result, &mut decision);
+                let failed = Failed { issues, result: answer.result.clone(), by_judge: true };
+                self.retry_attempt(now, place, execution, FATAL.to_owned(), failed, &mut decision);
             }
             JudgeRetry::Evaluate => {
                 let delay = policy.retry_delay(&execution.attempt, execution.execution, retry);
@@ -92,10 +92,10 @@ impl State {
     }
 
     pub(super) fn judge_released(&self, execution: &ExecutionKey) -> Decision {
-        self.being_judged(execution).map_or(Decision::reply(Reply::StaleJudgement), |(place, _)| Decision {
-            soft: vec![Soft::JudgingStopped { place }],
-            ..Decision::default()
-        })
+        match self.being_judged(execution) {
+            Some((place, _)) => Decision { soft: vec![Soft::JudgingStopped { place }], ..Decision::default() },
+            None => Decision::reply(Reply::StaleJudgement),
+        }
     }
 
     /// At most `n` answers: each time of the run with the fewest in judgement, as far as the judges' allowances go.

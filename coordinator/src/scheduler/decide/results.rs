@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use argosy_shared::id::ExecutionKey;
+use argosy_shared::{id::ExecutionKey, issue::Issue, task::Blob};
 
 use super::{Decision, millis};
 use crate::scheduler::{
@@ -12,6 +12,16 @@ use crate::scheduler::{
     reply::{Effect, Reply, RetryNotice, RetryScope},
     state::{Place, Stage, State},
 };
+
+/// What makes an execution fail.
+pub(super) struct Failed {
+    /// Of the execution, or what the judge said.
+    pub(super) issues: Vec<Issue>,
+    /// The execution's stored result.
+    pub(super) result: Blob,
+    /// It was the judging that failed.
+    pub(super) by_judge: bool,
+}
 
 impl State {
     /// First valid result wins; whatever is not of the live execution changes nothing.
@@ -32,11 +42,12 @@ impl State {
             issues: issues.clone(),
             result: summary.result.clone(),
         });
-        let fatal = summary.issues.iter().any(argosy_shared::issue::Issue::is_fatal);
+        let fatal = summary.issues.iter().any(Issue::is_fatal);
         if attempt.retries < run.plan.policy.max_retries
             && let Some(matched) = run.patterns.matched(&summary.issues)
         {
-            self.retry_attempt(now, place, execution, matched, issues, summary.result, &mut decision);
+            let failed = Failed { issues, result: summary.result, by_judge: false };
+            self.retry_attempt(now, place, execution, matched, failed, &mut decision);
         } else if fatal {
             // The result itself has the issues.
             decision.effects.push(Effect::Publish(execution.attempt.clone()));
@@ -46,17 +57,16 @@ impl State {
     }
 
     /// Discards the execution and has the whole attempt run again. The caller has looked at the budget.
-    #[allow(clippy::too_many_arguments, reason = "the parts of one retry, used twice")]
     pub(super) fn retry_attempt(
         &self,
         now: Duration,
         place: Place,
         execution: ExecutionKey,
         matched: String,
-        issues: Vec<argosy_shared::issue::Issue>,
-        result: argosy_shared::task::Blob,
+        failed: Failed,
         decision: &mut Decision,
     ) {
+        let Failed { issues, result, by_judge } = failed;
         let policy = &self.run(place).plan.policy;
         let retry = self.at(place).retries + 1;
         let delay = policy.retry_delay(&execution.attempt, execution.execution, retry);
@@ -65,6 +75,7 @@ impl State {
             matched: matched.clone(),
             retry,
             delay_ms: millis(delay),
+            judge_issues: if by_judge { issues.clone() } else { Vec::new() },
         });
         decision.start_wait(now, place, delay);
         decision.effects.push(Effect::WriteRetry(RetryNotice {

@@ -94,11 +94,12 @@ impl State {
     }
 
     pub(super) fn drain(&self, name: &str) -> Decision {
-        let found = self.workers.iter().find(|(_, worker)| worker.name == name);
-        found.map_or(Decision::reply(Reply::UnknownWorker), |(session, _)| Decision {
-            soft: vec![Soft::WorkerDraining { session: session.clone() }],
-            ..Decision::default()
-        })
+        match self.workers.iter().find(|(_, worker)| worker.name == name) {
+            Some((session, _)) => {
+                Decision { soft: vec![Soft::WorkerDraining { session: session.clone() }], ..Decision::default() }
+            }
+            None => Decision::reply(Reply::UnknownWorker),
+        }
     }
 
     /// A lease is lost; the attempt runs again or, without budget, fails.

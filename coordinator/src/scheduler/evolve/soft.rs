@@ -50,12 +50,22 @@ impl State {
                 Stage::JudgeWait { answer, wait: Wait::For(_) } => {
                     self.set_stage(*place, Stage::JudgeWait { answer, wait: Wait::Until(*until) });
                 }
-                _ => {}
+                Stage::Ready { .. }
+                | Stage::Leased { .. }
+                | Stage::Answered { .. }
+                | Stage::Judging { .. }
+                | Stage::JudgeWait { .. }
+                | Stage::Settled { .. }
+                | Stage::Done { .. } => {}
             },
             Soft::WaitOver { place } => match self.at(*place).stage.clone() {
                 Stage::Ready { .. } => self.set_stage(*place, Stage::Ready { wait: Wait::Over }),
                 Stage::JudgeWait { answer, .. } => self.set_stage(*place, Stage::Answered { answer }),
-                _ => {}
+                Stage::Leased { .. }
+                | Stage::Answered { .. }
+                | Stage::Judging { .. }
+                | Stage::Settled { .. }
+                | Stage::Done { .. } => {}
             },
             Soft::JudgingStarted { place } => {
                 if let Stage::Answered { answer } = self.at(*place).stage.clone() {

@@ -101,7 +101,7 @@ fn nobody_renews_or_gives_back_what_is_anothers() {
     let mut world = World::with(&["a"], |_| {});
     let a = world.one("w");
     world.join("thief", 8);
-    assert_eq!(world.renew("thief", &[&a]), [a.clone()]);
+    assert_eq!(world.renew("thief", &[&a]), std::slice::from_ref(&a));
     let session = SessionId("thief".to_owned());
     world.step(Input::Released { session, execution: a.clone(), reason: "mine".to_owned() });
     assert_eq!(world.state.holder(&a), Some("w"));
@@ -158,6 +158,35 @@ fn giving_back_for_ever_slows_down() {
     world.pass(secs(5));
     let a = world.one("w");
     world.answer(&a);
+}
+
+#[test]
+fn a_loss_or_a_result_in_between_ends_the_row_of_releases() {
+    let mut world = World::with(&["a"], |plan| {
+        plan.policy.max_lease_losses = 9;
+        plan.policy.max_retries = 9;
+    });
+    let release = |world: &mut World| {
+        let execution = world.one("w");
+        let reason = "draining".to_owned();
+        world.step(Input::Released { session: SessionId("w".to_owned()), execution, reason });
+    };
+    for _ in 0..3 {
+        release(&mut world);
+    }
+    world.one("w");
+    world.pass(LEASE);
+    world.join("w", 8);
+    for _ in 0..3 {
+        release(&mut world);
+    }
+    let key = world.one("w");
+    world.upload(&key, fatal());
+    world.pass(secs(5));
+    for _ in 0..3 {
+        release(&mut world);
+    }
+    world.one("w");
 }
 
 #[test]

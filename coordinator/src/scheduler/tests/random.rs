@@ -15,7 +15,8 @@ use super::{
     world::{LEASE, World, blob, error, fatal, plan, secs},
 };
 use crate::scheduler::{
-    Departure, Effect, Input, Judgement, Reply, ResultSummary, RunPlan, SessionId, Stage, invariants, state::State,
+    Decision, Departure, Effect, Input, Judgement, Reply, ResultSummary, RunPlan, SessionId, Stage, invariants,
+    state::State,
 };
 
 /// One random step. Numbers pick among what there is at that moment.
@@ -273,7 +274,7 @@ impl Story {
         let wakes = free > 0 && self.world.state.has_work_for(&session);
         let reply = self.input(Input::LeaseWanted { session, free });
         if let Reply::Leases { grants, .. } = reply {
-            assert!(free == 0 || wakes == !grants.is_empty(), "a long poll would have been woken for nothing, or not");
+            assert!(free == 0 || wakes != grants.is_empty(), "a long poll would have been woken for nothing, or not");
             self.granted.extend(grants.into_iter().map(|grant| (grant.execution, worker)));
         }
     }
@@ -334,6 +335,7 @@ impl Story {
         assert_eq!(reply, expected, "{input:?}");
         self.compare();
         transitions(&before, &self.world.state, &decision.effects);
+        retries_can_be_told_again(before, &decision);
         reply
     }
 
@@ -393,6 +395,20 @@ impl Story {
         let judging = all.filter(|(_, attempt)| matches!(attempt.stage, Stage::Judging { .. }));
         judging.map(|(key, attempt)| ExecutionKey { attempt: key, execution: attempt.executions }).collect()
     }
+}
+
+/// A journal says of each retry what was said when it happened.
+fn retries_can_be_told_again(mut state: State, decision: &Decision) {
+    let mut told = Vec::new();
+    for event in &decision.events {
+        told.extend(state.notice_of(event));
+        state.evolve(event).unwrap();
+    }
+    let said = decision.effects.iter().filter_map(|effect| match effect {
+        Effect::WriteRetry(notice) => Some(notice.clone()),
+        _ => None,
+    });
+    assert_eq!(told, said.collect::<Vec<_>>());
 }
 
 /// What no single step may do, whatever it is.

@@ -1,6 +1,8 @@
 //! The same rules once more, as plainly as possible: no queues, no events, everything by looking at every attempt.
 //! Slow and easy to read; the random test compares it with the real one after every step.
 
+mod attempt;
+
 use std::{collections::BTreeMap, time::Duration};
 
 use argosy_shared::{
@@ -10,9 +12,7 @@ use argosy_shared::{
 };
 
 use super::world::{LEASE, blob};
-use crate::scheduler::{
-    Departure, Effect, Grant, Input, JudgeJob, Reply, RunPlan, SessionId, Stage, queue::STRIDE, state::Wait,
-};
+use crate::scheduler::{Departure, Effect, Grant, Input, JudgeJob, Reply, RunPlan, SessionId, queue::STRIDE};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reference {
@@ -370,7 +370,7 @@ impl Reference {
                             && attempt.issues.is_empty() == answered
                     })
                 };
-                let next = waiting(false).or(waiting(true).filter(|_| !full));
+                let next = waiting(false).or_else(|| waiting(true).filter(|_| !full));
                 if run.state == "running"
                     && let Some(next) = next
                     && best.is_none_or(|(fewest, ..)| judging < fewest)
@@ -470,66 +470,6 @@ impl Run {
     /// The next attempt that may start.
     fn next(&self, now: Duration) -> Option<usize> {
         self.attempts.iter().position(|attempt| matches!(attempt.place, Place::Ready { until } if until <= now))
-    }
-}
-
-impl Attempt {
-    pub(super) fn execution(&self) -> ExecutionKey {
-        ExecutionKey { attempt: self.key.clone(), execution: self.executions }
-    }
-
-    fn holder(&self) -> Option<&String> {
-        match &self.place {
-            Place::Leased { worker, .. } => Some(worker),
-            _ => None,
-        }
-    }
-
-    fn lose(&mut self, plan: &RunPlan) {
-        self.losses += 1;
-        self.releases = 0;
-        self.replayable.push(self.executions);
-        let survives = self.losses <= plan.policy.max_lease_losses;
-        self.place =
-            if survives { Place::Ready { until: Duration::ZERO } } else { Place::Settled(Some(Severity::Fatal)) };
-    }
-
-    fn release(&mut self, now: Duration) {
-        self.releases += 1;
-        self.replayable.push(self.executions);
-        // Free three times in a row, then 5 s doubling to 60 s.
-        self.delay = match self.releases {
-            0..=3 => Duration::ZERO,
-            more => Duration::from_secs((5 << (more - 4).min(10)).min(60)),
-        };
-        self.place = Place::Ready { until: now + self.delay };
-    }
-
-    /// Whether the real stage says the same.
-    pub(super) fn agrees(&self, stage: &Stage) -> bool {
-        let wait = |wait: &Wait, until: Duration| match wait {
-            // Over is over, at the latest by the tick that made it so.
-            Wait::Over => true,
-            Wait::Until(at) => *at == until,
-            Wait::For(_) => false,
-        };
-        match (&self.place, stage) {
-            (Place::Ready { until }, Stage::Ready { wait: real }) => wait(real, *until),
-            (Place::Answered { until }, Stage::JudgeWait { wait: real, .. }) => wait(real, *until),
-            (Place::Answered { .. }, Stage::Answered { .. }) | (Place::Judging, Stage::Judging { .. }) => true,
-            (
-                Place::Leased { worker, session, deadline },
-                Stage::Leased { execution, worker: real_worker, session: real_session, deadline: real_deadline },
-            ) => {
-                *execution == self.executions
-                    && (worker, session, Some(*deadline)) == (real_worker, real_session, *real_deadline)
-            }
-            (Place::Settled(severity), Stage::Settled { outcome })
-            | (Place::Done(severity), Stage::Done { outcome }) => {
-                outcome.severity == *severity && outcome.execution == self.executions
-            }
-            _ => false,
-        }
     }
 }
 

@@ -111,6 +111,7 @@ fn every_invariant_of_an_event_can_be_broken_and_is_then_named() {
         matched: matched.to_owned(),
         retry,
         delay_ms: 0,
+        judge_issues: Vec::new(),
     };
     expect(&world, retried(1, "fatal"), Invariant::ValidResultStays);
     expect(&world, retried(2, "x"), Invariant::WithinBudget);
@@ -133,7 +134,13 @@ fn every_invariant_of_an_event_can_be_broken_and_is_then_named() {
 fn events_are_written_as_json_that_later_versions_can_read() {
     let events = [
         Event::LeaseGranted { execution: execution("a", 1), worker: "w".to_owned() },
-        Event::AttemptRetried { execution: execution("a", 1), matched: "fatal".to_owned(), retry: 1, delay_ms: 4321 },
+        Event::AttemptRetried {
+            execution: execution("a", 1),
+            matched: "fatal".to_owned(),
+            retry: 1,
+            delay_ms: 4321,
+            judge_issues: Vec::new(),
+        },
     ];
     let text = encode(&events);
     assert_eq!(

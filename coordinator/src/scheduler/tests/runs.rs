@@ -98,7 +98,7 @@ fn a_cancelled_run_voids_its_leases_without_charge_and_can_be_taken_up_again() {
     world.jobs(1);
     world.step(Input::CancelRun { run: run(), reason: "enough".to_owned() });
     assert_eq!(world.take_effects(), [Effect::Revoked(a.clone())]);
-    assert_eq!(world.renew("w", &[&a]), [a.clone()]);
+    assert_eq!(world.renew("w", &[&a]), std::slice::from_ref(&a));
     assert_eq!(world.upload(&a, vec![]), Reply::ResultSuperseded { reason: "the lease was lost" });
     assert_eq!(world.judged(&b), Reply::StaleJudgement);
     assert_eq!(world.lease("w", 8), []);

@@ -85,6 +85,24 @@ fn without_a_script_agent_and_judge_are_played_and_repeat_themselves() {
 }
 
 #[test]
+fn where_the_files_lie_and_what_was_observed_changes_nothing() {
+    let stand_in = playing(r#"{"faults": [{"status": 500, "first": 1, "kinds": ["agent"]}]}"#);
+    let second_turn = agent(&["Action: python_repl_ast\nAction Input: 1"]).to_string();
+    let turns = |folder: &str| {
+        let failed = second_turn.replace("seen", &format!("FileNotFoundError: no such file: '{folder}/a.csv'"));
+        [agent(&[]).to_string(), failed].map(|body| serde_json::from_str(&body.replace("/w/", folder)).unwrap())
+    };
+    let [first, second]: [Value; 2] = turns("/w/");
+    let [first_moved, second_moved]: [Value; 2] = turns("/tmp/argosy/sandbox-x1/");
+    // A second execution elsewhere is another occurrence of the same call.
+    assert_eq!([ask(&stand_in, &first).status, ask(&stand_in, &second).status], [500, 500]);
+    let plans = [ask(&stand_in, &first_moved), ask(&stand_in, &second_moved)];
+    assert_eq!(plans[0].task, plans[1].task);
+    assert_eq!(content(&plans[1]), content(&ask(&stand_in, &second)));
+    assert!(content(&plans[1]).starts_with("Final Answer: ") && !content(&plans[1]).contains("sandbox"));
+}
+
+#[test]
 fn stop_and_token_limit_cut_a_reply_as_an_endpoint_does() {
     let script = r#"{"tasks": [{"task": "t", "question": "Why?", "agent": ["Action: x\nObservation: made up"]}]}"#;
     assert_eq!(content(&ask(&playing(script), &agent(&[]))), "Action: x");

@@ -177,7 +177,11 @@ impl<'s> Matcher<'_, 's> {
             (None, None) => {}
             _ => return self.differs(pattern.range, source.range),
         }
-        self.body(&pattern.body, &source.body, source.range)
+        // `except ... as name` is allowed to name what nothing here depends on.
+        match source.name.as_ref().filter(|name| self.mentions(name.as_str())) {
+            None => self.body(&pattern.body, &source.body, source.range),
+            Some(name) => Err(self.mismatch(name.range, format!("another name than `{name}`"))),
+        }
     }
 
     fn decorators(&mut self, pattern: &[Decorator], source: &'s [Decorator], at: TextRange) -> Matched {
