@@ -56,8 +56,10 @@ impl Place {
     }
 }
 
+/// Starts the machine's default Python, or the one that `ARGOSY_TEST_PYTHON` names.
 pub(crate) async fn start(sandbox: &Sandbox, max_observation_bytes: u64) -> Session {
-    let options = Options { python: "python3".to_owned(), max_observation_bytes };
+    let python = std::env::var("ARGOSY_TEST_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let options = Options { python, max_observation_bytes };
     sandbox.start_python(&options).await.expect("Python 3.9 or newer")
 }
 

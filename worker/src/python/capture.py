@@ -38,24 +38,20 @@ def capture(limit):
     forgotten = 0  # bytes
     room = 3 * kept  # at least so many characters can be written before anything must be forgotten
 
-    class StringIO(io.StringIO):
-        __module__ = "_io"
-        __qualname__ = "StringIO"
+    def write(self, text, /):
+        nonlocal room
+        if isinstance(text, str):
+            length = text_length(text)
+            if length > room:
+                return overflow(self, text, length)
+            room -= length
+        return plain_write(self, text)
 
-        def write(self, text, /):
-            nonlocal room
-            if isinstance(text, str):
-                length = text_length(text)
-                if length > room:
-                    return overflow(self, text, length)
-                room -= length
-            return plain_write(self, text)
-
-        def getvalue(self):
-            text = plain_read(self)
-            if head is None:
-                return text
-            return fit(head, forgotten, text, limit)[0].decode("utf-8")
+    def getvalue(self):
+        text = plain_read(self)
+        if head is None:
+            return text
+        return fit(head, forgotten, text, limit)[0].decode("utf-8")
 
     def overflow(stream, text, length):
         plain_write(stream, "")  # raises what a closed stream raises
@@ -82,7 +78,8 @@ def capture(limit):
             plain_write(stream, held)
         room = most - len(held)
 
-    stream = StringIO()
+    # Not by a class statement, which would add names of its own in newer versions of Python.
+    stream = type("StringIO", (io.StringIO,), {"__module__": "_io", "write": write, "getvalue": getvalue})()
 
     def printed():
         text = plain_read(stream)

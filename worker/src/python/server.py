@@ -162,35 +162,48 @@ def worker_gone():
 
 def observe_with_signals(tool, query):
     """While the server itself works, signals wait, so that no handler of the agent can interrupt a reply. One that came
-    in meanwhile is handled before the code runs, and what its handler raises belongs to nobody."""
-    try:
-        signal_mask(SET, masks.pop() if masks else ())
-    except BaseException:
-        pass
-    try:
-        answer = tool.observe(query)
-    except BaseException as error:
-        answer = limited(describe_whatever(error), tool.limit)
-    for flush in flushes:
+    in meanwhile is handled before the code runs, and what its handler raises belongs to nobody.
+
+    Between the code and the moment when signals wait again a handler may raise anywhere. So this goes on from where it
+    was, two handlers deep, and never runs the code twice.
+    """
+    phase, answer, trouble = "release", None, None
+
+    def advance():
+        nonlocal phase, answer
+        if phase == "release":
+            signal_mask(SET, masks[0])
+            phase = "run"
+        if phase == "run":
+            phase = "flush"
+            answer = tool.observe(query)
+        if phase == "flush":
+            for flush in flushes:
+                try:
+                    flush()
+                except BaseException:
+                    pass
+            phase = "remember"
+        if phase == "remember":
+            masks[0] = signal_mask(BLOCK, ())
+            phase = "hold"
+        signal_mask(BLOCK, ALL_SIGNALS)
+
+    while phase != "done":
         try:
-            flush()
-        except BaseException:
-            pass
-    mask = None
-    while True:
-        try:
-            # In two steps: a handler that raises in the second must not lose what the first found out.
-            if mask is None:
-                mask = signal_mask(BLOCK, ())
-            signal_mask(BLOCK, ALL_SIGNALS)
-            masks.append(mask)
-            return answer
-        except BaseException:
-            continue
+            while phase != "done":
+                try:
+                    advance()
+                    phase = "done"
+                except BaseException as error:
+                    trouble = error
+        except BaseException as error:
+            trouble = error
+    return limited(describe_whatever(trouble), tool.limit) if answer is None else answer
 
 
 # The agent's own signal mask while the server works.
-masks = []
+masks = [()]
 # What went to the real stdout and stderr is handed on after every execution.
 flushes = [stream.flush for stream in (sys.stdout, sys.stderr) if stream is not None]
 
