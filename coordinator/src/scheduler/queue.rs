@@ -1,4 +1,4 @@
-//! The indices that keep a decision from scanning all attempts. They are derived: [`Queues::of`] makes them from the
+//! The indices that keep a decision from scanning all attempts. They are derived: `Queues::of` makes them from the
 //! stages, and an invariant says that the kept ones equal the made ones.
 //!
 //! # Which run is next
