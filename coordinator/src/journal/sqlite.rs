@@ -3,11 +3,7 @@
 //!
 //! # Group commit
 //!
-<<<<<<< HEAD
 //! One task owns the only writing connection (`writer`). It takes all calls that wait at the moment into one
-=======
-//! One task owns the only writing connection (module `writer`). It takes all calls that wait at the moment into one
->>>>>>> scheduler
 //! transaction, so that many callers share one sync of the disk. Reading goes through connections of its own, which
 //! WAL mode lets see the last commit without waiting for the writer.
 //!
