@@ -70,7 +70,7 @@ impl Plan {
 
     fn script(&self, task: &Task, looks: usize) -> Value {
         let marker = self.marker();
-        let file = &task.datasets[0].name;
+        let file = &looked_at(task).name;
         let code = format!("size = len(open({file:?}, 'rb').read())\nprint('bytes:', size)");
         let mut agent: Vec<String> =
             (0..looks).map(|_| format!("Action: python_repl_ast\nAction Input: {code}")).collect();
@@ -108,6 +108,11 @@ impl Plan {
             },
         })
     }
+}
+
+/// The file the scripted agent reads: the same for tasks that list the same files in another order.
+fn looked_at(task: &Task) -> &argosy_shared::task::Dataset {
+    task.datasets.iter().min_by_key(|dataset| &dataset.name).expect("a data file")
 }
 
 /// The script for all tasks, and each task's plan. Tasks with the same question about the same files cannot be told
@@ -193,7 +198,7 @@ fn sail(name: &str, params: &Value, agent: &str, concurrency: &str) {
         turns += steps.len() as u64;
         asked += u64::from(plan.answers);
         // The agent's Python saw the real file.
-        let size = task.datasets[0].blob.bytes;
+        let size = looked_at(task).blob.bytes;
         assert_eq!(steps[0]["observation"][0]["content"], format!("bytes: {size}\n"), "{id}");
         for level in [
             "overall".to_owned(),
